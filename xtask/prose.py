@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lists sentences that are probably hard to read: in comments, docstrings, messages, pages and scenarios.
+"""Lists sentences that are probably hard to read: in comments, docstrings, messages, Markdown pages and scenarios.
 
     prose.py                            each hit as FILE:LINE: PATTERN: sentence
     prose.py --count                    totals by pattern and folder
@@ -8,9 +8,9 @@
     prose.py --sentences 40 --seed 1    random sentences, hits or not, for a reader from outside the project
 
 The script reads Rust code (comments, and string literals of five words or more), Python code (comments and docstrings),
-scenarios (comments) and pages. The script skips code blocks, `inline code`, examples in docstrings, images, names with
-an underscore, and generated regions (from "<!-- ... ritten from" to "<!-- End of"). In tables, the script checks only
-the length of cells.
+scenarios (comments) and Markdown pages. The script skips code blocks, `inline code`, examples in docstrings, images,
+names with an underscore, and generated regions (from "<!-- ... ritten from" to "<!-- End of"). In tables, the script
+checks only the length of cells.
 
 A hit is a suspicion: the writer decides. `xtask/prose-exceptions.txt` lists the hits that stay, each with its reason; a
 line of this list that excuses nothing is an error. Exit status: 1 if there are hits, or lines that excuse nothing,
@@ -91,7 +91,7 @@ def rust(text):
 
 
 def page(text):
-    """Yields the lines of a page."""
+    """Yields the lines of a Markdown page."""
     yield from ((number, "page", line) for number, line in enumerate(text.split("\n"), 1))
 
 

@@ -1,6 +1,6 @@
-//! Lists the files of the built page, `web/dist`, and the script of reports, `web/dist-report`, so
-//! that the program contains them. If the page is not built, the program contains no files, and
-//! prints how to build the page.
+//! Lists the files of the lab's built page, `web/dist`, and the script of reports,
+//! `web/dist-report`, so that the program contains them. If the page is not built, the program
+//! contains no files, and prints how to build the page.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -41,8 +41,8 @@ fn main() {
     fs::write(out.join("files.rs"), code).expect("the folder for generated code is writable");
 }
 
-/// Collects the files in a folder and below it. For each file, adds its path in the page's URL and
-/// its absolute path to `files`.
+/// Collects the files in a folder and below it. For each file, adds its path in the URL of the
+/// lab's page and its absolute path to `files`.
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, PathBuf)>) {
     for entry in fs::read_dir(folder).expect("the built page is readable") {
         let path = entry.expect("the built page is readable").path();

@@ -1,5 +1,5 @@
-//! Records the commit from which the program is built, and the compiler. Every result contains the
-//! commit; measurements of the program's speed contain the compiler.
+//! Records the commit from which bbrlab is built, and the compiler. Every result contains the
+//! commit; measurements of bbrlab's speed contain the compiler.
 
 use std::path::Path;
 use std::process::Command;

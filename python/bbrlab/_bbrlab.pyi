@@ -58,7 +58,7 @@ class Scenario:
     Raises:
         `ScenarioError`: If the scenario is invalid. The message is the same as on the command
             line, with the place of each mistake.
-        `TypeError`, `ValueError`: If a scenario cannot have values of this kind.
+        `TypeError`, `ValueError`: If a scenario cannot have values of this type.
 
     >>> import bbrlab as bl
     >>> bl.Scenario("examples.dumbbell", {"flows.cc": "bbr3"}).runs
@@ -91,18 +91,18 @@ class Scenario:
         """The scenario's title; empty if it has none."""
     @property
     def hash(self) -> str:
-        """The hash of all points and seeds, in hexadecimal. Keys that are not simulated, such as the
-        title, do not change the hash.
+        """The hash of all sweep points and seeds, in hexadecimal. Keys that are not simulated, such as
+        the title, do not change the hash.
         """
     @property
     def runs(self) -> int:
         """Number of runs: `points * seeds`; an upper bound if `repeat` has `until`."""
     @property
     def points(self) -> int:
-        """Number of points of the sweep; 1 without a sweep."""
+        """Number of sweep points; 1 without a sweep."""
     @property
     def seeds(self) -> int:
-        """Number of seeds per point; the largest number if `repeat` has `until`."""
+        """Number of seeds per sweep point; the largest number if `repeat` has `until`."""
     def to_toml(self) -> str:
         """Returns the scenario as the text of a file, with every key that has an effect.
 
@@ -144,10 +144,10 @@ class Scenario:
         Args:
             sweep: Keys, each with a list of values. A key that is already swept gets these values;
                 other swept keys stay.
-            seeds: Runs per point, each with its own seed.
+            seeds: Runs per sweep point, each with its own seed.
 
         Raises:
-            `ScenarioError`: If the scenario is invalid at a point, or has too many points.
+            `ScenarioError`: If the scenario is invalid at a sweep point, or has too many of them.
 
         >>> import bbrlab as bl
         >>> s = bl.Scenario("examples.dumbbell").swept({"flows.cc": ["bbr1", "cubic"], "flows.count": [1, 2, 4]}, seeds=5)

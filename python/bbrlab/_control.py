@@ -26,7 +26,7 @@ class CaState(IntEnum):
     DISORDER = 1
     """Duplicate ACKs or SACKs are present."""
     CWR = 2
-    """The window is being reduced because of ECN."""
+    """cwnd is being reduced because of ECN."""
     RECOVERY = 3
     """Fast recovery."""
     LOSS = 4
@@ -39,7 +39,7 @@ class CwndEvent(IntEnum):
     TX_START = 0
     """First transmission while nothing is in flight."""
     CWND_RESTART = 1
-    """The window restarts after an idle time longer than the RTO."""
+    """cwnd is reduced after an idle time longer than the RTO."""
     COMPLETE_CWR = 2
     """The end of CWR or of recovery."""
     LOSS = 3
@@ -69,7 +69,7 @@ class Info(TypedDict, total=False):
     bw: int
     """Bandwidth estimate in payload bytes per second."""
     min_rtt_us: int
-    """The control's minimum RTT in microseconds."""
+    """The congestion control's minimum RTT in microseconds."""
     inflight_hi: int
     """Long-term bound on inflight in packets."""
     inflight_lo: int
@@ -107,7 +107,7 @@ class CongestionControl:
     """
 
     needs_ecn: ClassVar[bool] = False
-    """Whether the control negotiates ECN by itself and sets ECT on every packet, like DCTCP. Linux:
+    """Whether the congestion control negotiates ECN by itself and sets ECT on every packet, like DCTCP. Linux:
     `TCP_CONG_NEEDS_ECN`."""
 
     notes_in_flight: ClassVar[bool] = False
@@ -117,8 +117,8 @@ class CongestionControl:
     The kernel trees of BBRv2 and BBRv3 have the fields `tx_in_flight` and `lost`."""
 
     answers_share_of_marks: ClassVar[bool] = False
-    """Whether the control responds to the share of marked packets in a round trip. With such a control, receivers echo
-    every mark, and a flow may have `ecn = "l4s"`."""
+    """Whether the congestion control responds to the share of marked packets in a round trip. With such a control,
+    receivers echo every mark, and a flow may have `ecn = "l4s"`."""
 
     def init(self, conn: Conn, draw: Draw) -> None:
         """The connection has just been established."""
@@ -145,7 +145,8 @@ class CongestionControl:
         return _bbrlab.reno_undo_cwnd(conn)
 
     def cong_control(self, conn: Conn, rs: RateSample, draw: Draw) -> None:
-        """Handles an ACK in any state of loss recovery, for a control that sets window and pacing rate itself.
+        """Handles an ACK in any state of loss recovery, for a congestion control that sets window and pacing rate
+        itself.
 
         For a class that overrides `cong_control`, `cong_avoid` is not called and PRR does not reduce the window.
         """
@@ -192,7 +193,7 @@ class CongestionControl:
     def on_timer(self, conn: Conn, draw: Draw) -> None:
         """The timer that an event has set by `conn.ctl.timer_us` has fired. Linux has no such event.
 
-        The control has one timer, which fires once. Setting the timer again moves it, None disarms it, and the
+        A congestion control has one timer, which fires once. Setting the timer again moves it, None disarms it, and the
         timer ends with the flow.
         """
 
@@ -224,14 +225,14 @@ OTHER_WORDS = {
 
 
 def check_names(control: type[CongestionControl]) -> None:
-    """Checks that no name in a class is a misspelt event or switch, which bbrlab would never call or read.
+    """Checks that no name in a class is a misspelt event or Boolean attribute, which bbrlab would never call or read.
 
     Helpers are not checked: names that the class's own methods use, and names that begin with an underscore, or with an
     event's name and an underscore.
 
     Raises:
-        TypeError: If a name is close to the name of an event or a switch, or is the name of an event in another
-            simulator.
+        TypeError: If a name is close to the name of an event or a Boolean attribute, or is the name of an event in
+            another simulator.
     """
     parts = [part for part in control.__mro__ if part not in (CongestionControl, object)]
     used = {name for part in parts for value in vars(part).values() for name in _names_in(value)}
@@ -250,7 +251,7 @@ def check_names(control: type[CongestionControl]) -> None:
                     f"states; rename it to one of them, or to '_{name}' if it is a helper"
                 )
             for near in other or difflib.get_close_matches(name, known, 1, 0.8):
-                what = f"the event {near!r}" if near in EVENTS else f"the switch {near!r}"
+                what = f"the event {near!r}" if near in EVENTS else f"the attribute {near!r}"
                 raise TypeError(
                     f"{control.__qualname__}.{name}: expected a name that is not mistaken for {what}, which the class "
                     f"{'also has' if near in vars(part) else 'does not have'}; rename it to {near!r}, or to '_{name}' if it is a helper"

@@ -185,9 +185,9 @@ class ControlError(RunError):
     """
 
     control: str
-    """The control's name in the scenario."""
+    """The congestion control's name in the scenario."""
     flow: int
-    """The number of the control's flow."""
+    """The number of the congestion control's flow."""
     event: str
     """The method that raised the exception; `__init__` if the instance could not be made."""
     time_s: float | None

@@ -37,7 +37,7 @@ FAIR_SHARE = "#969696"
 """The colour of the line at a fair share, as in the command line's plots."""
 
 LABEL_WIDTH = 5.5
-"""The width of a character of an axis label in points, on average, at matplotlib's default size."""
+"""The width of a character of an axis label in points (1/72 inch), on average, at matplotlib's default size."""
 
 
 class _Column(NamedTuple):
@@ -131,15 +131,16 @@ MARGIN = 0.06
 last."""
 
 SHIFT = 2.5
-"""The largest distance, in points, between the markers of two neighbouring lines that are at the same number on the x
-axis and are shifted apart."""
+"""The largest distance, in points (1/72 inch), between the markers of two neighbouring lines that are at the same
+number on the x axis and are shifted apart."""
 
 SHIFTS_MAX = 16
-"""The largest distance, in points, between the markers of the first and the last line that are at the same number on
-the x axis and are shifted apart."""
+"""The largest distance, in points (1/72 inch), between the markers of the first and the last line that are at the same
+number on the x axis and are shifted apart."""
 
 DOTS_BESIDE = 4.5
-"""The distance in points from the bar of a confidence interval to the dots of the runs from which it is computed."""
+"""The distance in points (1/72 inch) from the bar of a confidence interval to the dots of the runs from which it is
+computed."""
 
 LINES_WITH_DOTS_BESIDE = 4
 """The largest number of lines with which a panel has the dots of runs to the right of the confidence intervals, as in
@@ -149,7 +150,7 @@ LEGEND_ROWS = 2
 """A legend above the axes that would have more rows than this gets smaller letters or begins farther left."""
 
 TITLE_GAP = 8
-"""The height in points of the gap between a legend and the axes below, without the height of titles."""
+"""The height in points (1/72 inch) of the gap between a legend and the axes below, without the height of titles."""
 
 DASHES: tuple[Literal["-", "--", ":", "-."], ...] = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -180,8 +181,8 @@ class _Sample(NamedTuple):
 _DISTRIBUTIONS = ("rtt", "queue", "throughput", "fct", "delay", "path_queue_delay")
 
 WINDOWS = 250
-"""Maximum number of windows over which rates are averaged, as in the command line's plots. Over a single sample of 10
-ms, a rate would jump with every packet."""
+"""Maximum number of time windows over which rates are averaged, as in the command line's plots. Over a single sampling
+period of 10 ms, a rate would jump with every packet."""
 
 
 class RunPlots:
@@ -525,10 +526,10 @@ class SweepPlots:
     ) -> Any:
         """Plots a column of `flows`, `runs` or `links` against a swept key.
 
-        A point is the mean over seeds with its 95 % confidence interval, as in `points`. If seeds change nothing, or
-        with one seed, there is no interval. Metrics of flows and of groups have a line per group. If another key is
-        swept, there is a line per value of that key. If the values of the key are quantities, the axis has numbers. The
-        axis is logarithmic if there are three values or more and they span a factor of 8 or more.
+        A plotted point is the mean over seeds with its 95 % confidence interval, as in `points`. If seeds change
+        nothing, or with one seed, there is no interval. Metrics of flows and of groups have a line per group. If
+        another key is swept, there is a line per value of that key. If the values of the key are quantities, the axis
+        has numbers. The axis is logarithmic if there are three values or more and they span a factor of 8 or more.
 
         Args:
             name: The column.
@@ -630,9 +631,9 @@ class SweepPlots:
     ) -> Any:
         """Plots the mean over seeds of a column of `flows`, `runs` or `links` against two swept keys.
 
-        A grey cell has no value. Either the point has no run, or a metric of groups is drawn and two groups of flows
-        have equal names at this point. Groups with equal names are one group, so the point has fewer groups than other
-        points.
+        A grey cell has no value. Either the sweep point has no run, or a metric of groups is drawn and two groups of
+        flows have equal names at this point. Groups with equal names are one group, so the point has fewer groups than
+        other points.
 
         Args:
             name: The column.
@@ -728,8 +729,9 @@ class SweepPlots:
 
 
 def _broken(label: str, axis: Any) -> str:
-    """Returns a label broken into lines between words, so that a line is about as long as the axes are high. Line
-    breaks of the label are kept. A label with `$` is not broken, because it can contain a formula."""
+    """Returns the label of a vertical axis with line breaks between words, so that no line is much longer than the axes
+    are high. Line breaks of the label are kept. A label with `$` gets no line breaks, because it can contain a
+    formula."""
     if "$" in label:
         return label
     height_points = 72 * axis.figure.get_size_inches()[1] * axis.get_position().height
@@ -1057,8 +1059,8 @@ def _ends(values: npt.NDArray[np.float64], is_log: bool) -> tuple[float, float]:
 
 
 def _shifts(axis: Any, across: SweptKey, count: int) -> list[float]:
-    """Returns the shifts of the lines along an axis of numbers, in points. The shifts of all lines together take less
-    space than the distance between two neighbouring values."""
+    """Returns the shifts of the lines along an axis of numbers, in points (1/72 inch). The shifts of all lines together
+    take less space than the distance between two neighbouring values."""
     each = 0.0
     if across.values is not None:
         each = min(SHIFT, SHIFTS_MAX / count)

@@ -181,7 +181,7 @@ class Result:
 
 
 class Results:
-    """The results of the runs of a sweep, in the order of its points and seeds.
+    """The results of the runs of a sweep, in the order of its sweep points and seeds.
 
     >>> import bbrlab as bl
     >>> rs = bl.sweep("examples.dumbbell", {"flows.cc": ["bbr1", "cubic"]}, seeds=2)

@@ -155,17 +155,18 @@ def sweep(
     Args:
         scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
         over: Keys to sweep with their values, such as
-            `{"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]}`: every combination is a point, and
-            the last key changes fastest. A key that the scenario sweeps gets the values of `over`; the scenario's
-            other swept keys stay. A swept key must not be in `set`.
-        seeds: Runs per point, with the seeds `seed`, `seed` + 1 and so on; 1 unless the scenario has another `repeat`.
+            `{"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]}`: every combination is a sweep
+            point, and the last key changes fastest. A key that the scenario sweeps gets the values of `over`; the
+            scenario's other swept keys stay. A swept key must not be in `set`.
+        seeds: Runs per sweep point, with the seeds `seed`, `seed` + 1 and so on; 1 unless the scenario has another
+            `repeat`.
         set: Values of keys that replace the scenario's.
         controls: Custom congestion controls: classes by their names, or the paths of shared objects. A sweep with
             classes recomputes runs that are already in the folder, and computes one run at a time, because the
             interpreter runs one thread at a time. With an executor of processes, pickle must be able to transfer the
             classes.
-        seed: The first seed. If the scenario has several seeds per point, `seed` needs `seeds`. If the scenario has one
-            seed and `seeds` is not given, a warning says that `seed` is not the number of seeds.
+        seed: The first seed. If the scenario has several seeds per sweep point, `seed` needs `seeds`. If the scenario
+            has one seed and `seeds` is not given, a warning says that `seed` is not the number of seeds.
         on: The back end that computes the runs, as `--on` of the command line.
         out: A folder, in which each run gets its own folder. Complete runs in the folder are not recomputed.
         force: Whether to recompute complete runs.
@@ -180,7 +181,7 @@ def sweep(
         progress: Whether to show progress, or a function to call with it.
 
     Raises:
-        ScenarioError: If the scenario is invalid at any point.
+        ScenarioError: If the scenario is invalid at any sweep point.
         UsageError: If the work exceeds the limit, the folder contains other files or results, the back end does not
             exist, or the back end cannot compute a part of the scenario.
         ControlError: If a custom congestion control raised an exception.
@@ -222,9 +223,10 @@ def reproduce(
 
     Args:
         names: Papers or experiments, such as `lanigan2020.single-flow`; by default all.
-        seeds: Seeds per point; five by default, one at 1 Gbit/s.
-        quick: One seed, no points at 1 Gbit/s, and shorter runs if the metrics settle early.
-        explain: Whether to find, for each claim that is considered an artefact, the setting that causes it.
+        seeds: Seeds per sweep point; five by default, one at 1 Gbit/s.
+        quick: One seed, no sweep points at 1 Gbit/s, and shorter runs if the metrics settle early.
+        explain: Whether to find, for each claim that is expected to be an artifact of the paper's setup, the settings
+            that make the claim true.
         out: The folder for the runs; `bbrlab-runs` by default.
         limit: Maximum work in data packets.
 
@@ -254,7 +256,7 @@ def reproduce(
 
 
 def validate_golden(*folders: str | os.PathLike[str], only: Sequence[str] = ()) -> dict[str, Any]:
-    """Replays recorded calls of the kernel's congestion controls with bbrlab's controls, and compares the results.
+    """Replays recorded calls of the kernel's congestion controls with bbrlab's versions, and compares the results.
 
     Args:
         folders: Folders with a manifest of traces.
@@ -278,7 +280,7 @@ def validate_golden(*folders: str | os.PathLike[str], only: Sequence[str] = ()) 
 
 
 def compare(*results: str | os.PathLike[str] | Result | Results) -> dict[str, Any]:
-    """Compares the first results with each of the other results, at their common points.
+    """Compares the first results with each of the other results, at their common sweep points.
 
     Args:
         results: Results in memory, or folders of results.
@@ -287,7 +289,7 @@ def compare(*results: str | os.PathLike[str] | Result | Results) -> dict[str, An
         The document of `bbrlab compare --json`: differences of every metric with confidence intervals.
 
     Raises:
-        UsageError: If the results have no common point, or a folder has no results.
+        UsageError: If the results have no common sweep point, or a folder has no results.
 
     >>> import bbrlab as bl
     >>> a, b = bl.run("examples.dumbbell"), bl.run("examples.dumbbell", {"flows.cc": "cubic"})
@@ -390,7 +392,7 @@ def _scenario(
 
 
 def _has_control(scenario: Scenario, name: str) -> bool:
-    """Returns whether a scenario uses the control `name` as a value, and does not only declare this control."""
+    """Returns whether a scenario uses the congestion control `name` as a value, and does not only declare it."""
     quoted = f'"{name}"'
     return any(quoted in line and not line.startswith(f"{quoted} = ") for line in scenario.to_toml().splitlines())
 

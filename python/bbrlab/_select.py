@@ -40,10 +40,10 @@ class Line(NamedTuple):
 
 
 class Means(NamedTuple):
-    """The means of a line over the seeds, for each point that has a value."""
+    """The means of a line over the seeds, for each sweep point that has a value."""
 
     run: npt.NDArray[np.intp]
-    """The index of the point's first run."""
+    """The index of the sweep point's first run."""
     mean: npt.NDArray[np.float64]
     low: npt.NDArray[np.float64]
     """The lower end of the 95 % interval; NaN if there is none."""

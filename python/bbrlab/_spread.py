@@ -78,7 +78,7 @@ class Outcome(NamedTuple):
     repeated: int
     """Number of computed runs that a lost worker had begun before."""
     tables: list[Frame] | None
-    """The records of the runs as Arrow tables, if they were not written to a folder."""
+    """The results of the runs as Arrow tables, if they were not written to a folder."""
 
 
 Named = tuple[tuple[str, type[CongestionControl] | str], ...]

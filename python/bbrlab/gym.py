@@ -1,4 +1,4 @@
-"""A Gymnasium environment in which an agent sets the window, and optionally the pacing rate, of a flow.
+"""A Gymnasium environment in which an agent sets cwnd, and optionally the pacing rate, of a flow.
 
 The agent's flow has a custom congestion control (`bbrlab.CongestionControl`), and the simulator is advanced step by
 step. The environment needs `pip install "./python[gym]"`. Importing this module registers `bbrlab/Window-v0`.
@@ -46,7 +46,7 @@ CWND_MOST = 2**30
 """The largest window of any sender, in packets."""
 
 CWND_FIRST = 10
-"""The window in packets until the first step, which sets another window."""
+"""cwnd in packets until the first step, which sets another value."""
 
 _UNITS_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
@@ -237,7 +237,7 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
         return self._observation(1), self._info()
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        """Sets the window and runs a step.
+        """Sets cwnd and runs a step.
 
         Raises:
             ValueError: If the action has another shape than `action_space`, or a value that is infinite or not a

@@ -1,4 +1,4 @@
-"""The cost of a congestion control in Python: CPU time per ACK, compared with the built-in controls.
+"""The cost of a congestion control in Python: CPU time per ACK, compared with the built-in ones.
 
 One flow on a path of 100 Mbit/s and 40 ms. The fastest of several runs counts, because other programs on the machine
 increase the time.
@@ -22,7 +22,7 @@ SCENARIO = {
 
 
 class Least(bl.CongestionControl):
-    """The cheapest control: a constant window."""
+    """The cheapest congestion control: a constant cwnd."""
 
     def cong_control(self, conn: bl.Conn, rs: bl.RateSample, draw: bl.Draw) -> None:
         conn.ctl.cwnd = 300
@@ -41,7 +41,7 @@ def cost(control: str | type[bl.CongestionControl], duration: str, times: int) -
 
 
 def measure(duration: str = "30s", times: int = 5) -> list[tuple[str, float, int]]:
-    """Returns name, CPU microseconds per ACK and number of ACKs for each control."""
+    """Returns name, CPU microseconds per ACK and number of ACKs for each congestion control."""
     controls: list[tuple[str, str | type[bl.CongestionControl]]] = [
         ("built-in reno", "reno"),
         ("built-in bbr1", "bbr1"),

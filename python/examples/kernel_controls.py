@@ -1,4 +1,4 @@
-"""Reno and BBR v1 as classes with the kernel's integers: templates for custom controls.
+"""Reno and BBR v1 as classes with the kernel's integers: templates for custom congestion controls.
 
 Runs with the two classes have the same digests as the built-in `reno` and `bbr1`. This program compares them:
 
@@ -67,7 +67,7 @@ STARTUP, DRAIN, PROBE_BW, PROBE_RTT = range(4)
 
 
 class MaxFilter:
-    """The maximum over a window of rounds, computed from the best three samples of the window. Linux:
+    """The maximum of the bandwidth samples of the last round trips, computed from the best three samples. Linux:
     `lib/win_minmax.c`."""
 
     def __init__(self) -> None:
@@ -304,7 +304,7 @@ class Bbr1(bl.CongestionControl):
             self.pacing_gain = HIGH_GAIN if self.mode == STARTUP else DRAIN_GAIN
             self.cwnd_gain = HIGH_GAIN
 
-    # The functions below set the pacing rate and the window from the model.
+    # The functions below set the pacing rate and cwnd from the model.
 
     def rate(self, conn: Conn, bw: int, gain: int) -> int:
         return (bw * conn.mss * gain >> 8) * 990_000 >> BW_SCALE

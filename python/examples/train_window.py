@@ -1,4 +1,4 @@
-"""A policy for the window, trained with numpy and compared with fixed windows.
+"""A policy for the congestion window, trained with numpy and compared with fixed windows.
 
 Each episode draws a new rate, RTT and buffer, and half of the episodes change their rate midway, so no fixed window
 fits all episodes. The policy has four parameters. The next action is a linear function of three quantities: log2(RTT /

@@ -1,4 +1,4 @@
-"""Tests of congestion controls in Python: events, digests like the built-in controls', exceptions for failures."""
+"""Tests of congestion controls in Python: events, digests like those of the built-in ones, exceptions for failures."""
 
 from __future__ import annotations
 
@@ -317,9 +317,9 @@ def test_the_switches_of_a_class_are_the_cores() -> None:
     for ecn in (True, "l4s"):
         Dctcp.echoes = Dctcp.acks = 0
         r = bl.run(DUMBBELL, {**marked, "flows.ecn": ecn})
-        # `Dctcp` has two switches set, `needs_ecn` and `answers_share_of_marks`, so the receiver echoes each mark once,
-        # or two marks with one ACK. Without the switches, echoes would continue until the sender responds, as in RFC
-        # 3168.
+        # `Dctcp` has two attributes set, `needs_ecn` and `answers_share_of_marks`, so the receiver echoes each mark
+        # once, or two marks with one ACK. Without these attributes, echoes would continue until the sender responds, as
+        # in RFC 3168.
         marks = int(r.links["link_marks"][0])
         assert marks > 20 and marks / 2 <= Dctcp.echoes <= marks and Dctcp.acks > 1000
     with pytest.raises(bl.ScenarioError, match="expected a `cc` that responds to the share of marks"):
@@ -612,7 +612,7 @@ def test_a_folder_tells_who_took_part_and_nothing_is_found_again(tmp_path: Path)
     opened = bl.open(tmp_path / "run")
     assert isinstance(opened, bl.Result) and opened.summary["controls"] == r.summary["controls"]
     assert opened.digest == bl.run(opened.scenario, controls={"Reno": Reno}).digest
-    # The same scenario with another text of the control's class is another run.
+    # The same scenario with another text of the congestion control's class is another run.
     with pytest.raises(bl.UsageError, match="contains another run"):
         bl.run(DUMBBELL, {"flows.cc": "Reno"}, controls={"Reno": Bbr1}, out=tmp_path / "run")
     with pytest.raises(bl.UsageError, match="contains another run"):
@@ -661,8 +661,8 @@ def test_results_are_not_replaced_if_something_that_a_class_uses_has_changed(tmp
 
 
 def kept_text(folder: Path, name: str, sha256: str) -> str:
-    """Returns the text of the control `name` that the folder of a run contains. The text's SHA-256 must be `sha256`,
-    the hash in the results."""
+    """Returns the text of the congestion control `name` that the folder of a run contains. The text's SHA-256 must be
+    `sha256`, the hash in the results."""
     data = (folder / f"control-{name}.py").read_bytes()
     assert hashlib.sha256(data).hexdigest() == sha256
     assert json.loads((folder / "run.json").read_text())["files"][f"control-{name}.py"] == sha256
@@ -743,7 +743,7 @@ def test_a_program_without_a_text_has_no_folder(tmp_path: Path) -> None:
         ({"cong_ctrl": print, "ssthresh": print}, "Typed.cong_ctrl: expected a name that is not mistaken for the event 'cong_control'"),
         ({"cong_avoidance": print, "cong_avoid": print}, "'cong_avoid', which the class also has"),
         ({"pkt_acked": print, "init": print}, "rename it to 'pkts_acked', or to '_pkt_acked' if it is a helper"),
-        ({"need_ecn": True, "init": print}, "the switch 'needs_ecn'"),
+        ({"need_ecn": True, "init": print}, "the attribute 'needs_ecn'"),
         ({"on_loss": print, "ssthresh": print}, "Typed.on_loss: expected a name that is not mistaken for the event 'ssthresh'"),
         ({"on_ack": print}, "ACKs call `cong_avoid`, which sets the window .*, or `cong_control`, .*, or to '_on_ack' if it is a helper"),
         ({"congestion_avoidance": print, "init": print}, "the event 'cong_avoid', which the class does not have"),

@@ -13,7 +13,7 @@ from bbrlab._plot import RunPlots, SweepPlots
 STUB = Path(bl.__file__).with_name("_bbrlab.pyi")
 
 # Names without an example of their own, because the example of `CongestionControl` covers them: the classes of the
-# arguments of a control's methods, and enumerations.
+# arguments of a congestion control's methods, and enumerations.
 OF_CONTROLS = {
     "AckSample", "CaState", "Conn", "Control", "CwndEvent", "Draw", "Info", "LostSkb", "PacingStatus", "RateSample",
 }  # fmt: skip

@@ -164,8 +164,8 @@ def test_a_sweep_needs_memory_for_its_records_alone() -> None:
         done = subprocess.run([sys.executable, "-c", MEMORY, str(runs)], capture_output=True, text=True, check=True)
         return int(done.stdout.split()[0])
 
-    # A record of one flow takes 3.6 KB (the structs of the result, its flow, group and link), so a
-    # second copy in any form would exceed the limit.
+    # The results of a run with one flow take 3.6 KB (the structs of the run, its flow, group and link), so a second
+    # copy in any form would exceed the limit.
     per_run = (peak(6000) - peak(1000)) / 5000
     assert 3000 < per_run < 6500
 

@@ -92,8 +92,8 @@ def test_the_metadata_say_what_it_is() -> None:
 def test_the_version_is_the_workspace_s() -> None:
     (version,) = re.findall(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
     assert bl.__version__ == version
-    # For each newer key, the page gives the version that introduced the key. This version cannot be later than the
-    # package's.
+    # For each newer key, `docs/scenario-files.md` gives the version that introduced the key. This version cannot be
+    # later than the package's.
     since = re.findall(r"\(since (\d+)\.(\d+)\.(\d+)\)", (ROOT / "docs/scenario-files.md").read_text())
     assert since
     assert max(tuple(map(int, one)) for one in since) <= tuple(map(int, version.split(".")))

@@ -1,4 +1,4 @@
-"""The Python code in the pages runs unchanged."""
+"""The Python code in the documentation pages runs unchanged."""
 
 from __future__ import annotations
 

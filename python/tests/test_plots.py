@@ -229,7 +229,7 @@ def intervals(axis: Any) -> dict[str, list[tuple[float, float] | None]]:
 
 
 T_2 = 4.302652730
-"""The 97.5 % point of Student's t with two degrees of freedom: three seeds."""
+"""The 97.5 % quantile of Student's t with two degrees of freedom: three seeds."""
 
 
 def test_a_run_says_one_thing_about_chance_however_many_flows_it_has(by_hand: bl.Results) -> None:

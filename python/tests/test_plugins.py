@@ -1,4 +1,4 @@
-"""Tests of congestion controls in shared objects: digests like the built-in controls', and errors."""
+"""Tests of congestion controls in shared objects: digests like those of the built-in ones, and errors."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_wrong_shared_objects_are_refused(library: Path, tmp_path: Path) -> None
     text.write_text("no library")
     with pytest.raises(bl.UsageError, match="expected a shared object of this machine that can be loaded"):
         bl.run(PATH, IN_C, controls={"plugin:reno_c": text})
-    with pytest.raises(bl.UsageError, match="expected the name of the control in .*, \"plugin:reno_c\", found \"plugin:other\""):
+    with pytest.raises(bl.UsageError, match="expected the name of the congestion control in .*, \"plugin:reno_c\", found \"plugin:other\""):
         bl.run(PATH, {"flows.cc": "plugin:other"}, controls={"plugin:other": library})
     with pytest.raises(bl.RunError, match="failed in create with cc_params"):
         bl.run(PATH, {**IN_C, "flows.cc_params": {"beta": 2}}, controls={"plugin:reno_c": library})

@@ -21,8 +21,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     if scratch.exists() {
         fs::remove_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
     }
-    // Cargo writes both programs to this path, so the checked program is copied before the release
-    // program is built.
+    // Cargo writes both builds of bbrlab to this path, so the checked build is copied before the
+    // release build is made.
     let release = target.join("release/bbrlab");
     let checked = scratch.join("bbrlab");
     checked::cargo(root, &["test", "--quiet", "--workspace", "--tests", "--no-run"])?;

@@ -53,7 +53,7 @@ fn text(manifest: &toml::Table, names: &[String]) -> String {
     names.iter().map(table).collect::<Vec<_>>().join("\n")
 }
 
-/// Deletes cargo's records of the checked libraries for C and Python, so that a release build
+/// Deletes cargo's fingerprints of the checked libraries for C and Python, so that a release build
 /// builds both libraries again. The libraries of both builds have the same file names, and cargo
 /// would otherwise treat the checked libraries as the libraries of the release build.
 pub(crate) fn forget_libraries(root: &Path) -> Result<(), String> {

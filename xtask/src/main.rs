@@ -30,7 +30,7 @@ use std::time::Instant;
 
 const USAGE: &str =
     "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|site|web|replication|published|explanations|disciplines|contradictions|notes>
-  check   format, crate map, lints, WebAssembly, all tests, documents, checked and release builds agree, Python, page, speed
+  check   format, crate map, lints, WebAssembly, all tests, documentation, checked and release builds agree, Python, the lab's page, speed
   rooms   checks without a build: crate map, import circles, dependencies, mentions in pages, files of a release, no tracked results, prose
   bless   rewrite expected test output (then read the diff)
   python  the Python package: build, tests, types
@@ -141,8 +141,8 @@ fn map() -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// Stores the results from which a page is generated: cargo runs the example program `keep` of
-/// `bbrlab-papers` with this task, so that xtask need not import that crate.
+/// Stores the results from which a documentation page is generated: cargo runs the example program
+/// `keep` of `bbrlab-papers` with this task, so that xtask need not import that crate.
 fn keep(task: &str, args: &[String]) -> Result<(), String> {
     // The user gives file names relative to the working directory. Make them absolute, because
     // cargo runs in the project's root.

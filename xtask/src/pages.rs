@@ -1,6 +1,6 @@
-//! Checks that each mention in a page or a comment refers to something that exists: a file of this
-//! repository, the target of a link between pages, or an item such as `sim::meter` or
-//! `Hooks::skb_marked_lost`.
+//! Checks that each mention in a documentation page or a comment refers to an existing file of this
+//! repository, or to an existing item such as `sim::meter` or `Hooks::skb_marked_lost`. Also checks
+//! the targets of links between pages.
 //!
 //! A mention is text in backticks that looks like a file path or a Rust path. Other text is not
 //! checked. The changelog and superseded decisions are not checked, because they describe earlier
@@ -25,7 +25,7 @@ struct Repository {
     names: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Checks all pages and all comments.
+/// Checks all documentation pages and all comments.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let repository = Repository::read(root)?;
     let mut wrong = Vec::new();

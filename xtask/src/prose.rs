@@ -1,4 +1,5 @@
-//! Runs the checker of prose, `xtask/prose.py`, on comments, messages, pages and scenarios.
+//! Runs the checker of prose, `xtask/prose.py`, on comments, messages, Markdown pages and
+//! scenarios.
 
 use std::path::Path;
 use std::process::Command;

@@ -15,7 +15,7 @@ use super::{checked, portable, source};
 /// The compiler's target for WebAssembly without an operating system.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The limit for the sum of the gzip-compressed sizes of the page's files, in bytes.
+/// The limit for the sum of the gzip-compressed sizes of the files of the lab's page, in bytes.
 const BYTES_MAX: u64 = 1_500_000;
 
 /// The largest memory of the WebAssembly module, in bytes: less than a browser's limit, so that a
@@ -55,8 +55,8 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     }
 }
 
-/// Builds and tests the page for the gate. If Node or the compiler's target for WebAssembly is not
-/// installed, prints a line that begins with `skipped:`.
+/// Builds and tests the lab's page for the gate. If Node or the compiler's target for WebAssembly
+/// is not installed, prints a line that begins with `skipped:`.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     if !portable::is_installed() {
         println!("skipped: wasm target; `rustup target add {TARGET}` installs it");
@@ -79,8 +79,8 @@ fn build(root: &Path) -> Result<(), String> {
     let web = root.join("web");
     npm(&web, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"])?;
     npm(&web, &["run", "--silent", "build"])?;
-    // With a newer build script, Cargo rebuilds the program that contains the page, even if there
-    // was no page when the program was built last.
+    // With a newer build script, Cargo rebuilds the program that contains the lab's page, even if
+    // there was no page when the program was built last.
     let touched = File::options().append(true).open(root.join("crates/bbrlab-page/build.rs"));
     touched
         .and_then(|file| file.set_modified(SystemTime::now()))
@@ -95,7 +95,7 @@ fn build(root: &Path) -> Result<(), String> {
     }
     if size > BYTES_MAX {
         return Err(format!(
-            "the page has {size} bytes compressed, and at most {BYTES_MAX} are allowed"
+            "the lab's page has {size} bytes compressed, and at most {BYTES_MAX} are allowed"
         ));
     }
     Ok(())

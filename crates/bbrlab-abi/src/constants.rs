@@ -1,4 +1,5 @@
-//! The constants of the header `bbrlab.h`: flags, states, events and errors.
+//! The constants of the header `bbrlab.h`: flags, events, errors, and states of loss
+//! recovery and pacing.
 
 use bbrlab_cc::{CaState, CwndEvent, PacingStatus, ack_flags, ecn_flags};
 
@@ -11,18 +12,18 @@ pub const VERSION: u32 = 1;
 
 /// Properties of a plugin: bits of the field `flags` of `bbrlab_plugin`.
 pub mod plugin_flags {
-    /// The control needs ECN and sets ECT on every packet. Linux: `TCP_CONG_NEEDS_ECN`.
+    /// The congestion control needs ECN and sets ECT on every packet. Linux: `TCP_CONG_NEEDS_ECN`.
     pub const NEEDS_ECN: u32 = 1;
     /// With each packet that it sends, the sender records the number of packets lost so far
     /// (`lost`) and the number in flight, as in the kernel trees of BBRv2 and BBRv3.
     pub const NOTES_IN_FLIGHT: u32 = 2;
-    /// The control reacts to the share of CE-marked packets, as DCTCP does, so the receiver echoes
-    /// the mark of each packet.
+    /// The congestion control reacts to the share of CE-marked packets, as DCTCP does, so the
+    /// receiver echoes the mark of each packet.
     pub const ANSWERS_SHARE_OF_MARKS: u32 = 4;
 }
 
-/// Properties of a packet: bits of the field `flags` of `bbrlab_packet`, which a host passes to
-/// `bbrlab_cc_sent`.
+/// Properties of a packet: bits of the field `flags` of `bbrlab_packet`, which a C program passes
+/// to `bbrlab_cc_sent`.
 pub mod ack_sent_flags {
     /// The packet is a retransmission.
     pub const RETRANSMISSION: u32 = 1;
@@ -42,8 +43,8 @@ pub enum Error {
     Panic = -3,
 }
 
-/// The events that a host reports with `bbrlab_cc_event`. Sent packets and ACKs have functions of
-/// their own.
+/// The events that a C program reports with `bbrlab_cc_event`. Sent packets and ACKs have functions
+/// of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Event {
@@ -60,19 +61,19 @@ pub enum Event {
     /// The state of loss recovery becomes `Open`: disorder, CWR, recovery or the repair of a
     /// timeout ends.
     Left = 4,
-    /// The losses of the current episode were spurious, so the reduction of cwnd is undone.
+    /// The losses of the current loss recovery were spurious, so the reduction of cwnd is undone.
     Spurious = 5,
     /// The connection sends again after an idle time. The value, in packets, is the upper bound of
     /// cwnd at the restart.
     IdleRestart = 6,
     /// The application has no more data to send.
     AppLimited = 7,
-    /// Packets were sent. The value is 1 if cwnd prevented the host from sending more, else 0.
+    /// Packets were sent. The value is 1 if cwnd prevented the sender from sending more, else 0.
     WindowUsed = 8,
     /// The MSS changes. The value is the new payload of a full segment, in bytes.
     Mss = 9,
-    /// The current ACK must not raise cwnd. With this event, a host can raise cwnd in fewer cases
-    /// than Linux, which raises cwnd even in disorder.
+    /// The current ACK must not raise cwnd. With this event, a C program can raise cwnd in fewer
+    /// cases than Linux, which raises cwnd even in disorder.
     Hold = 10,
 }
 

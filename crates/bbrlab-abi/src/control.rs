@@ -2,8 +2,8 @@
 
 use crate::Control;
 
-/// Converts a plugin's control to Rust, if each field is within the bounds that
-/// `crates/bbrlab-cc/src/fields.rs` states for it.
+/// Returns the Rust struct of a `bbrlab_control` that a plugin has changed, if each field is within
+/// the bounds that `fields.rs` of `bbrlab-cc` states for it.
 ///
 /// # Errors
 /// Fails if a field is out of bounds. The text names the field and, for numbers, the bounds and the

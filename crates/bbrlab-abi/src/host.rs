@@ -1,4 +1,4 @@
-//! The structs that a host, a program in C, passes to the functions of `bbrlab-ffi` to drive our
+//! The structs that a C program (the host) passes to the functions of `bbrlab-ffi` to drive our
 //! algorithms.
 
 use std::ffi::c_char;
@@ -23,7 +23,7 @@ c_struct!(Setup = "bbrlab_setup", "A new connection" {
 c_struct!(Socket = "bbrlab_socket", "The connection at the time of a call" {
     size: u32, "uint32_t size", "Size of the struct in bytes";
     inflight: u32, "uint32_t inflight", "packets; sent, and neither acknowledged, SACKed nor marked lost. Linux: tcp_packets_in_flight";
-    now_ns: u64, "uint64_t now_ns", "nanoseconds; the host's clock, which may begin with 0 and never goes back";
+    now_ns: u64, "uint64_t now_ns", "nanoseconds; the calling program's clock, which may begin with 0 and never goes back";
     departure_ns: u64, "uint64_t departure_ns", "nanoseconds; earliest departure of the next packet, by pacing; 0 for now";
     packets_out: u32, "uint32_t packets_out", "packets; sent and not acknowledged cumulatively";
     snd_una: u32, "uint32_t snd_una", "sequence number; first unacknowledged byte";
@@ -42,7 +42,7 @@ c_struct!(Packet = "bbrlab_packet", "A packet that is sent" {
     reserved: u32, "uint32_t reserved", "0";
 });
 
-c_struct!(Note = "bbrlab_note", "A note that the host keeps with a packet and returns when the packet is acknowledged or lost. Only the library reads the content of a note; a host may copy and move a note" {
+c_struct!(Note = "bbrlab_note", "A note that the calling program keeps with a packet, and returns when the packet is acknowledged or lost. Only the library reads the content of a note; the program may copy and move a note" {
     bytes: [u64; 8], "uint64_t bytes[8]", "64 bytes";
 });
 
@@ -58,14 +58,14 @@ c_struct!(Ack = "bbrlab_ack", "An ACK that arrives" {
     reserved: u32, "uint32_t reserved", "0";
 });
 
-c_struct!(Answer = "bbrlab_answer", "The values that the host must use until the next call" {
+c_struct!(Answer = "bbrlab_answer", "The values that the calling program must use until its next call" {
     size: u32, "uint32_t size", "Size of the struct in bytes";
     cwnd: u32, "uint32_t cwnd", "packets";
     ssthresh: u32, "uint32_t ssthresh", "packets; 2147483647 at first";
     quantum: u32, "uint32_t quantum", "packets; the largest burst";
     pacing_rate: u64, "uint64_t pacing_rate", "bytes of payload per second; UINT64_MAX if the algorithm sets none";
     is_paced: u32, "uint32_t is_paced", "1 if packets must be paced, else 0";
-    has_cong_control: u32, "uint32_t has_cong_control", "1 if the algorithm sets cwnd also in recovery; 0 if the host must reduce cwnd in recovery (PRR)";
+    has_cong_control: u32, "uint32_t has_cong_control", "1 if the algorithm sets cwnd also in recovery; 0 if the calling program must reduce cwnd in recovery (PRR)";
     state: [c_char; 24], "char state[24]", "Name of the algorithm's state, empty if it has none";
 });
 

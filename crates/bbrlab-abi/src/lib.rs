@@ -1,17 +1,16 @@
 //! The interface of congestion controls in C. `bbrlab-ffi` offers our algorithms to C programs
-//! through this interface, and `bbrlab-plugin` runs controls that are written in C.
+//! through this interface, and `bbrlab-plugin` runs congestion controls that are written in C.
 //!
-//! The structs that a control receives are generated from the table in
-//! `crates/bbrlab-cc/src/fields.rs`. Every struct begins with its size in bytes, and later versions
-//! only append fields, so code reads no field beyond the size that a struct states. All values are
-//! integers.
+//! The structs that a congestion control receives are generated from the table in `fields.rs` of
+//! `bbrlab-cc`. Every struct begins with its size in bytes, and later versions only append fields,
+//! so code reads no field beyond the size that a struct states. All values are integers.
 //!
 //! | file | content |
 //! | --- | --- |
 //! | `layout.rs` | the macro that defines a struct and its declaration in C |
 //! | `records.rs` | the structs that a congestion control receives, in C |
-//! | `control.rs` | the check of a control that a plugin has changed |
-//! | `plugin.rs` | the struct of functions that a control in a shared object exports |
+//! | `control.rs` | the check of a `bbrlab_control` that a plugin has changed |
+//! | `plugin.rs` | the struct of functions that a shared object exports |
 //! | `host.rs` | the structs of `bbrlab-ffi`'s functions for a congestion control |
 //! | `sender.rs` | the structs of `bbrlab-ffi`'s functions for a complete TCP sender |
 //! | `constants.rs` | numbers of states, events and errors |

@@ -1,4 +1,4 @@
-//! The struct with which a control in a shared object exports its functions.
+//! The struct with which a congestion control in a shared object exports its functions.
 
 use std::ffi::{c_char, c_void};
 
@@ -11,7 +11,7 @@ pub mod param_kinds {
     pub const INTEGER: u32 = 0;
     /// A ratio, in millionths in `value`.
     pub const RATIO: u32 = 1;
-    /// A switch: 0 or 1 in `value`.
+    /// A Boolean: 0 or 1 in `value`.
     pub const SWITCH: u32 = 2;
     /// A text, in `text`.
     pub const TEXT: u32 = 3;
@@ -58,10 +58,10 @@ impl Info {
     };
 }
 
-/// A function that may change the control and has an argument of the type `A`.
+/// A function that may change the `Control` struct, and has an argument of the type `A`.
 type Tell<A> =
     Option<unsafe extern "C" fn(*mut c_void, *const Conn, *mut Control, A, *mut Host) -> i32>;
-/// A function that may change the control.
+/// A function that may change the `Control` struct.
 type TellAlone =
     Option<unsafe extern "C" fn(*mut c_void, *const Conn, *mut Control, *mut Host) -> i32>;
 /// A function that computes a number.

@@ -1,4 +1,4 @@
-//! The structs with which a C host drives a complete TCP sender of bbrlab: segments, actions and
+//! The structs with which a C program drives a complete TCP sender of bbrlab: segments, actions and
 //! the sender's status.
 
 use std::ffi::c_char;
@@ -20,7 +20,7 @@ pub mod sender_flags {
     pub const ALL: u32 = TIMESTAMPS | SACK | ECN | NODELAY;
 }
 
-/// Kinds of actions that a host carries out after an event.
+/// Kinds of actions that the C program carries out after an event.
 pub mod actions {
     /// No action is left to do.
     pub const NONE: u32 = 0;
@@ -66,12 +66,12 @@ c_struct!(Segment = "bbrlab_segment", "A TCP segment without its payload" {
     sack: [[u32; 2]; 4], "uint32_t sack[4][2]", "Each block's first byte, and one past its last byte";
 });
 
-c_struct!(Action = "bbrlab_action", "An action that the host must carry out" {
+c_struct!(Action = "bbrlab_action", "An action that the calling program must carry out" {
     size: u32, "uint32_t size", "Size of the struct in bytes";
     kind: u32, "uint32_t kind", "BBRLAB_ACTION_*";
     timer: u32, "uint32_t timer", "Number of the timer, from 0 to 4; only for ARM and DISARM";
     reserved: u32, "uint32_t reserved", "0";
-    at_ns: u64, "uint64_t at_ns", "nanoseconds; the deadline of ARM on the host's clock";
+    at_ns: u64, "uint64_t at_ns", "nanoseconds; the deadline of ARM on the calling program's clock";
     segment: Segment, "bbrlab_segment segment", "The segment of TRANSMIT";
 });
 

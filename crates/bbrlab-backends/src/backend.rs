@@ -1,6 +1,6 @@
 //! The interface of back ends, which compute runs. `list.rs` lists all back ends.
 //!
-//! A back end gets a run with all of the run's settings, and returns the run's records: metrics and
+//! A back end gets a run with all of the run's settings, and returns the run's results: metrics and
 //! time series. A metric that the back end does not measure is `None`.
 
 use bbrlab_cost::Estimate;
@@ -11,10 +11,10 @@ use crate::error::LabError;
 use crate::execute::Executed;
 use crate::stop::Stop;
 
-/// A program that computes runs.
+/// A program that computes runs, such as the simulator, a Linux kernel or ns-3.
 pub trait Backend: std::fmt::Debug + Sync {
-    /// Returns the back end's name in `--on`, in records and in folders' names: lower-case letters
-    /// and digits.
+    /// Returns the back end's name: lower-case letters and digits. `--on`, result files and the
+    /// names of result folders use this name.
     fn name(&self) -> &'static str;
 
     /// Returns the back end's version. The command `run` computes stored runs again if another
@@ -43,7 +43,7 @@ pub trait Backend: std::fmt::Debug + Sync {
         None
     }
 
-    /// Whether a run gives the same records, byte for byte, each time and on every machine.
+    /// Whether a run gives the same results, byte for byte, each time and on every machine.
     fn is_repeatable(&self) -> bool;
 
     /// Builds the missing files that runs need, for example a program that is compiled once. Calls
@@ -102,19 +102,19 @@ impl Refusal {
     }
 }
 
-/// Checks that a back end supports all points of a scenario.
+/// Checks that a back end supports all sweep points of a scenario.
 ///
 /// # Errors
-/// Fails if the back end does not support a point of the scenario. The message lists the values
-/// that are not supported and, if the back end is not installed, says so.
+/// Fails if the back end does not support a sweep point of the scenario. The message lists the
+/// values that are not supported and, if the back end is not installed, says so.
 pub fn check_backend(scenario: &Scenario, on: &dyn Backend) -> Result<(), LabError> {
     check_points(scenario, on, 0..scenario.points())
 }
 
-/// Checks that a back end supports the points `points` of a scenario.
+/// Checks that a back end supports the sweep points `points` of a scenario.
 ///
 /// # Errors
-/// Fails if the back end does not support one of these points.
+/// Fails if the back end does not support one of these sweep points.
 pub fn check_points(
     scenario: &Scenario,
     on: &dyn Backend,
@@ -151,6 +151,6 @@ pub fn check_installed(on: &dyn Backend) -> Result<(), LabError> {
     if on.can_do_all() { Ok(()) } else { on.cpu_s(&Estimate::default()).map(drop) }
 }
 
-/// If the points checked so far have this number of different refusals, or more, no further points
-/// are checked.
+/// If the sweep points checked so far have this number of different refusals, or more, no further
+/// points are checked.
 const REFUSALS_MAX: usize = 20;

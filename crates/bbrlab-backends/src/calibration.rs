@@ -10,8 +10,8 @@ use crate::error::LabError;
 use crate::execute::execute;
 use crate::stop::Stop;
 
-/// The measured run: 1.2 s of case (a) of `docs/performance.md`. The measured run has some 15,000
-/// events, which take 3 to 10 ms of CPU time.
+/// The measured run: 1.2 s of benchmark case (a) of `docs/performance.md`. The measured run has
+/// some 15,000 events, which take 3 to 10 ms of CPU time.
 const MEASURED: &str = r#"
 duration = "1200ms"
 sample = "off"
@@ -34,7 +34,7 @@ const MEASUREMENTS: usize = 3;
 /// calls return the same value.
 ///
 /// # Errors
-/// Fails if the simulator rejects the measured case, which is a bug.
+/// Fails if the simulator rejects the measured scenario, which is a bug.
 pub(crate) fn seconds_per_event() -> Result<f64, LabError> {
     static MEASURED: OnceLock<f64> = OnceLock::new();
     match MEASURED.get() {

@@ -15,10 +15,10 @@ const PACKETS_PER_SLICE: u64 = 50_000;
 /// run may take ten times the CPU time of a packet in other runs.
 const PACKETS_PER_SLICE_OUTSIDE: u64 = 5_000;
 
-/// The records of a run (metrics and time series) and its CPU time.
+/// The results of a run (metrics and time series) and its CPU time.
 #[derive(Debug)]
 pub struct Executed {
-    /// The records.
+    /// The metrics and time series.
     pub result: RunResult,
     /// CPU seconds, including the set-up and the summary.
     pub cpu_s: f64,

@@ -8,7 +8,7 @@ use crate::error::LabError;
 use crate::execute::Executed;
 use crate::stop::Stop;
 
-const REASON: &str = "the back end host runs only on Linux";
+const REASON: &str = "the back end `host` runs only on Linux";
 
 /// The machine's own kernel, which is not Linux.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! The list of back ends.
 //!
 //! To add a back end, write a file in this crate with a type that implements [`Backend`], and add
-//! the type to [`BACKENDS`]. Commands, folders of results, records and the Python package support
-//! every back end in this list.
+//! the type to [`BACKENDS`]. Commands, result files and the Python package support every back end
+//! in this list.
 
 use crate::backend::Backend;
 use crate::host::Host;

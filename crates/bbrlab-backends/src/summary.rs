@@ -1,5 +1,5 @@
 //! The parts of summaries that the back ends `linux`, `host` and `ns3` compute in the same way,
-//! from the samples and counters that their programs write.
+//! from the periodic samples and the counters that their programs write.
 
 use bbrlab_run::{Fct, FlowGroup, FlowSummary, GroupFct, Run, RunSummary, jain, mean, percentile};
 
@@ -68,7 +68,7 @@ pub(super) fn active_s(flows: &[FlowSummary], times: &Times) -> f64 {
 
 /// Returns a summary with the names and hashes that identify the run, and the metrics of all flows
 /// together. `bytes` is the number of bytes that all flows delivered in the whole run. `read` has,
-/// for every flow, the samples of the bytes that its application has read; `None` if some flows are
+/// for every flow, the bytes that its application had read at each sample; `None` if some flows are
 /// not sampled.
 pub(super) fn of_all_flows(
     run: &Run,

@@ -1,4 +1,5 @@
-//! Reads the records of other programs, which are tables of comma-separated values with a header.
+//! Reads the records that a kernel, or ns-3, has written: tables of comma-separated values with a
+//! header.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,9 +20,9 @@ pub(super) struct Row<'a> {
 }
 
 impl Table {
-    /// Reads a table; a file that does not exist is an empty table. If the program did not reach
-    /// the end of its run, the text after the last line break is left out, because it may be an
-    /// incomplete row.
+    /// Reads a table; a file that does not exist is an empty table. If the writing program did not
+    /// reach the end of the run, the text after the last line break is left out, because it may be
+    /// an incomplete row.
     ///
     /// # Errors
     /// Fails if the file cannot be read, or a row does not have one cell per column.

@@ -31,7 +31,7 @@ impl Temporary {
     }
 
     /// Creates a folder that does not exist yet. All users share the folder of temporary files, so
-    /// an existing folder may contain old records or links to other files.
+    /// an existing folder may contain files of an earlier run or links to other files.
     fn new_in(parent: &Path, name: &str) -> Result<Self, String> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let start = format!("bbrlab-{name}-{}", std::process::id());

@@ -35,7 +35,8 @@ impl Times {
         stop.min(self.end).max(flow.start.as_secs_f64())
     }
 
-    /// Returns the start of the steady state; `None` if the run ends before it.
+    /// Returns the start of the steady state: 10 s after the last flow starts, or 5 s in a run of
+    /// at most 30 s. `None` if the run ends before it.
     pub(super) fn steady(&self) -> Option<f64> {
         let after = if self.end <= 30.0 { 5.0 } else { 10.0 };
         Some(self.last_start + after).filter(|&from| from < self.end)
@@ -72,8 +73,8 @@ impl Times {
     }
 }
 
-/// The number of bytes that an application had read at each sample, with the sample's time in
-/// seconds.
+/// The periodic samples of a flow: each a time in seconds, and the bytes that the application had
+/// read by then.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReadBytes(Vec<(f64, u64)>);
 

@@ -1,5 +1,5 @@
 //! The list of built-in algorithms. The parsing of names, the help texts, the contract tests and
-//! the documents are derived from this list.
+//! the documentation are derived from this list.
 
 use crate::bbr_bounded::Params as BoundedParams;
 use crate::bbr1::{
@@ -121,7 +121,7 @@ macro_rules! algorithms {
         }
 
         impl Algorithm {
-            /// Every algorithm, in the order in which the documents list them.
+            /// Every algorithm, in the order in which the documentation lists them.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
             fn entry(self) -> Entry {

@@ -69,7 +69,8 @@ pub struct Bic {
     params: BicParams,
     /// Number of packets that must be acknowledged for cwnd to grow by one packet.
     cnt: u32,
-    /// Wmax: cwnd at the last loss, in packets; 0 before the first loss.
+    /// Wmax in packets: cwnd at the last loss, or less if cwnd had not reached the previous Wmax
+    /// (`fast_convergence`); 0 before the first loss and after a timeout.
     last_max_cwnd: u32,
     /// cwnd at the latest calculation of `cnt`.
     last_cwnd: u32,
@@ -96,7 +97,7 @@ impl Bic {
     /// called.
     ///
     /// # Errors
-    /// Fails if a parameter is out of range.
+    /// Fails if a parameter has the wrong type or is out of range.
     pub fn new(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         let positive = i32::MAX.cast_unsigned();

@@ -19,7 +19,7 @@ pub enum CaState {
     Open = 0,
     /// Duplicate ACKs or SACKs are present.
     Disorder = 1,
-    /// The window is being reduced because of ECN.
+    /// cwnd is being reduced because of ECN.
     Cwr = 2,
     /// Fast recovery.
     Recovery = 3,
@@ -59,7 +59,7 @@ impl Value for CaState {
 pub enum CwndEvent {
     /// A packet is sent while no other packet is in flight.
     TxStart,
-    /// The window restarts after an idle time longer than the RTO.
+    /// cwnd is reduced after an idle time longer than the RTO.
     CwndRestart,
     /// CWR or recovery ends.
     CompleteCwr,

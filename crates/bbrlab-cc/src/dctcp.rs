@@ -57,7 +57,8 @@ pub struct Dctcp {
     prior_rcv_nxt: u32,
     /// The average share of marked packets, `<< 10`.
     alpha: u32,
-    /// The window in which marks are counted ends when this sequence number is acknowledged.
+    /// The window of data in which marks are counted ends when this sequence number is
+    /// acknowledged.
     next_seq: u32,
     /// Whether the latest packet received had a mark.
     ce_state: bool,
@@ -70,7 +71,7 @@ impl Dctcp {
     /// called.
     ///
     /// # Errors
-    /// Fails if a parameter is out of range.
+    /// Fails if a parameter has the wrong type or is out of range.
     pub fn new(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         Ok(Self {
@@ -86,7 +87,7 @@ impl Dctcp {
         self.old_delivered_ce = conn.delivered_ce;
     }
 
-    /// Updates alpha with the share of marked packets in the last window. Linux:
+    /// Updates alpha with the share of marked packets in the last window of data. Linux:
     /// `dctcp_update_alpha`.
     fn update_alpha(&mut self, conn: &Conn) {
         let delivered = conn.delivered.wrapping_sub(self.old_delivered);

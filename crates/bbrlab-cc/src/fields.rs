@@ -13,7 +13,7 @@ use crate::linux_int::trunc_u32;
 /// A field's row is `name: type, column, unit, kernel's name, meaning`; the row of a writable field
 /// ends with the smallest and the largest value allowed. `column` is the name of the field's column
 /// in kernel traces; it is empty if the traces do not have the field. The rows after `computed`
-/// describe methods of the record that compute a value from its fields.
+/// describe methods of the struct that compute a value from its fields.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! fields {
@@ -118,7 +118,7 @@ pub struct About {
     pub meaning: &'static str,
 }
 
-/// A field of a record.
+/// A field of a struct that the macro `fields!` describes.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<R: 'static> {
     /// The description of the field.
@@ -130,16 +130,16 @@ pub struct Field<R: 'static> {
     pub put: fn(&mut R, i64) -> bool,
 }
 
-/// All rows of a record.
+/// The rows of the table that describe one struct: its fields and its computed values.
 #[derive(Clone, Debug)]
 pub struct Rows {
-    /// The record's name.
+    /// The struct's name.
     pub record: &'static str,
-    /// The record's meaning.
+    /// The struct's meaning.
     pub meaning: &'static str,
-    /// The record's fields, in order.
+    /// The struct's fields, in order.
     pub fields: Vec<About>,
-    /// The values that the record's methods compute.
+    /// The values that the struct's methods compute.
     pub computed: &'static [About],
 }
 

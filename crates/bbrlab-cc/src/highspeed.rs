@@ -2,9 +2,9 @@
 //! reduction after a loss.
 //!
 //! With a cwnd of up to 38 packets, HighSpeed TCP behaves like Reno. For larger cwnds, each row of
-//! a table gives the growth in packets per window, up to 72 packets with a cwnd above 84,035
-//! packets. The row also gives the share of cwnd that a loss subtracts, from a half down to a
-//! tenth. With these values, a flow can reach 10 Gbit/s at loss rates that occur in practice.
+//! a table gives the growth in packets per window of data, up to 72 packets with a cwnd above
+//! 84,035 packets. The row also gives the share of cwnd that a loss subtracts, from a half down to
+//! a tenth. With these values, a flow can reach 10 Gbit/s at loss rates that occur in practice.
 //!
 //! Sources: [linux] `net/ipv4/tcp_highspeed.c`; [rfc3649].
 //! Deviations: none.
@@ -13,8 +13,8 @@ use crate::reno;
 use crate::{CongestionControl, Conn, Control, Draw, Hooks};
 
 /// Each row has the largest cwnd to which it applies, in packets, and the share of cwnd that a loss
-/// subtracts, in 1/256. The row's number, from 1, is the growth in packets per window. [rfc3649]
-/// appendix B.
+/// subtracts, in 1/256. The row's number, from 1, is the growth in packets per window of data.
+/// [rfc3649] appendix B.
 #[rustfmt::skip]
 const ROWS: [(u32, u32); 72] = [
     (38, 128), (118, 112), (221, 104), (347, 98), (495, 93), (663, 89),
@@ -52,7 +52,7 @@ impl Highspeed {
         }
     }
 
-    /// Returns the growth in packets per window.
+    /// Returns the growth of cwnd in packets per window of data.
     fn increase(self) -> u32 {
         u32::try_from(self.ai + 1).expect("the table has 72 rows")
     }

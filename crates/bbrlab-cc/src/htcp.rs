@@ -40,7 +40,7 @@ const UNIT: u32 = 1 << 7;
 /// Smallest and largest beta: 0.5 and 0.8. Linux: `BETA_MIN`, `BETA_MAX`.
 const BETA: (u8, u8) = (1 << 6, 102);
 
-/// Largest amount in milliseconds by which one sample can raise the maximum RTT. A sample that
+/// Largest amount in milliseconds by which one RTT sample can raise the maximum RTT. A sample that
 /// exceeds the maximum by more is ignored.
 const MAX_RTT_STEP_MS: u32 = 20;
 
@@ -63,7 +63,7 @@ pub struct Htcp {
     /// after its use.
     pkts_acked: u16,
     throughput: Throughput,
-    /// Lowest RTT of the connection, in jiffies; 0 before the first sample.
+    /// Lowest RTT of the connection, in jiffies; 0 before the first RTT sample.
     min_rtt: u32,
     /// Highest recent RTT, in jiffies. At each loss, the highest RTT decays towards the lowest RTT.
     max_rtt: u32,
@@ -125,7 +125,7 @@ impl Htcp {
         }
     }
 
-    /// Updates the achieved throughput, about once per window. Linux: the second half of
+    /// Updates the achieved throughput, about once per window of data. Linux: the second half of
     /// `measure_achieved_throughput`.
     fn measure_throughput(&mut self, conn: &Conn, pkts_acked: u32) {
         let now = conn.jiffies;
@@ -328,7 +328,7 @@ mod tests {
     use crate::no_draw::NoDraw;
     use crate::{CongestionControl as _, Conn, Params};
 
-    /// Returns alpha, in 1/128 packets per window, `seconds` after the last congestion.
+    /// Returns alpha, in 1/128 packets per window of data, `seconds` after the last congestion.
     fn alpha_after(seconds: u32) -> u32 {
         let mut conn = Conn { hz: 1000, jiffies: 5, ..Conn::default() };
         let mut htcp = Htcp::new(&Params::new()).unwrap();

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Hybla was designed for satellite paths. Rho is computed from the lowest smoothed RTT. Outside
-//! the Open state, Hybla behaves like Reno. Fractions of a packet are in 1/128.
+//! the loss-recovery state Open, Hybla behaves like Reno. Fractions of a packet are in 1/128.
 //!
 //! Sources: [linux] `net/ipv4/tcp_hybla.c`; [hybla]. Deviations: none. As in the kernel, growth is
 //! per ACK, regardless of how many packets the ACK covers.
@@ -60,7 +60,7 @@ impl Hybla {
     /// zero.
     ///
     /// # Errors
-    /// Fails if `rtt0` is out of range.
+    /// Fails if `rtt0` has the wrong type or is out of range.
     pub fn new(params: &Params) -> Result<Self, ParamError> {
         let rtt0_ms = ParamTable::new(PARAMS, params).integer("rtt0", 1..=1_000_000)?;
         Ok(Self { rtt0_us: rtt0_ms * 1000, ..Self::default() })
@@ -137,8 +137,8 @@ impl CongestionControl for Hybla {
             self.snd_cwnd_cents -= 128;
             ctl.cwnd_cnt = 0;
         }
-        // If the increment is less than 1/128 packet, cwnd grows by a packet per window, as in
-        // Reno.
+        // If the increment is less than 1/128 packet, cwnd grows by a packet per window of data, as
+        // in Reno.
         if increment == 0 && ctl.cwnd_cnt >= ctl.cwnd {
             ctl.cwnd = ctl.cwnd.wrapping_add(1);
             ctl.cwnd_cnt = 0;

@@ -90,7 +90,7 @@ impl Illinois {
     /// called.
     ///
     /// # Errors
-    /// Fails if a parameter is out of range.
+    /// Fails if a parameter has the wrong type or is out of range.
     pub fn new(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         Ok(Self {

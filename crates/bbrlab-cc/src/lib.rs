@@ -74,9 +74,9 @@ pub trait Draw {
 
 /// A copy of a source of random integers, which a custom algorithm uses during a call.
 ///
-/// The copy is a value, so a custom algorithm needs no pointer to the host that contains the
-/// sender. With such a pointer, the compiler would have to reload the host's fields after every
-/// call, even after calls of built-in algorithms.
+/// The copy is a value, so a custom algorithm needs no pointer to the simulated host, the struct
+/// that contains the sender. With such a pointer, the compiler would have to reload the struct's
+/// fields after every call, even after calls of built-in algorithms.
 #[derive(Clone, Debug)]
 pub struct Lent {
     state: [u64; 4],
@@ -91,7 +91,7 @@ impl Lent {
         Self { state, below }
     }
 
-    /// Returns the state after the draws so far.
+    /// Returns the generator's state after the draws so far.
     #[must_use]
     pub const fn state(&self) -> [u64; 4] {
         self.state

@@ -150,7 +150,7 @@ impl<'a> ParamTable<'a> {
             .ok_or_else(|| refused(name, &value, &number_in("whole ", &range)))
     }
 
-    /// Returns a switch; accepts `true` and `false`, and the kernel's 1 and 0.
+    /// Returns a Boolean parameter; accepts `true` and `false`, and the kernel's 1 and 0.
     pub(crate) fn switch(&self, name: &str) -> Result<bool, ParamError> {
         match self.value(name) {
             ParamValue::Bool(switch) => Ok(switch),

@@ -340,7 +340,7 @@ pub trait Maker: fmt::Debug + Send + Sync {
     }
 
     /// Returns the text of the failure, with the flow, the event and its time; `None` if the
-    /// program that implements this trait reports the failure by other means.
+    /// implementation of this trait reports the failure by other means.
     fn failure(&self) -> Option<String> {
         None
     }

@@ -81,7 +81,7 @@ const MINIMUM_RATE: u64 = 12_500;
 const ALPHA_BITS: u32 = 24;
 /// The value of alpha that means 1. Linux: `PRAGUE_MAX_ALPHA`.
 const ALPHA_MAX: u64 = 1 << ALPHA_BITS;
-/// The number of fraction bits of the window, `frac_cwnd`.
+/// The number of fraction bits of `frac_cwnd`, the window w.
 const CWND_UNIT: u32 = 20;
 /// A window of one packet. Linux: `ONE_CWND`.
 const ONE_CWND: u64 = 1 << CWND_UNIT;
@@ -132,11 +132,11 @@ pub struct Prague {
     alpha_stamp: u64,
     /// The average share of marked packets, `<< 28`.
     upscaled_alpha: u64,
-    /// The growth of the window per window of packets without a mark, in packets `<< 20`.
+    /// The growth of the window per window of packets without a CE mark, in packets `<< 20`.
     ai_ack_increase: u64,
     /// A slow average of the smoothed RTT, in microseconds `<< 10`.
     hsrtt_us: u64,
-    /// The window in packets `<< 20`.
+    /// The window w in packets `<< 20`.
     frac_cwnd: u64,
     /// The rate in bytes per second, which replaces the window while cwnd is small.
     rate_bytes: u64,
@@ -146,17 +146,18 @@ pub struct Prague {
     loss_cwnd: u32,
     /// Number of segments in the longest burst.
     max_tso_burst: u32,
-    /// The connection's `delivered` at the start of the round.
+    /// The connection's `delivered` at the start of the round. A round is a round trip or, if the
+    /// flow is independent of its RTT, lasts at least the target RTT.
     old_delivered: u32,
     /// The connection's `delivered_ce` at the start of the round.
     old_delivered_ce: u32,
     /// The connection's `delivered_ce` at the previous ACK.
     prior_delivered_ce: u32,
-    /// The round ends when this sequence number is acknowledged.
+    /// The round cannot end before this sequence number is acknowledged.
     next_seq: u32,
     /// Number of rounds since slow start.
     round: u32,
-    /// Whether a mark has ever been seen.
+    /// Whether a CE mark has ever been echoed to this sender.
     saw_ce: bool,
     /// Whether the rate, and not the window, determines how much is sent once the flow is
     /// independent of its RTT. Linux: `cwnd_mode`.
@@ -185,7 +186,7 @@ impl Prague {
     /// called.
     ///
     /// # Errors
-    /// Fails if a parameter is out of range.
+    /// Fails if a parameter has the wrong type or is out of range.
     pub fn new(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         let settings = Settings {
@@ -200,8 +201,8 @@ impl Prague {
         Ok(Self { settings, ..Self::default() })
     }
 
-    /// Whether the flow behaves as if its RTT were at least the target: from `rtt_transition`
-    /// rounds after slow start on. Linux: `prague_is_rtt_indep`.
+    /// Whether the flow behaves as if its RTT were at least the target: from `rtt_transition` round
+    /// trips after slow start on. Linux: `prague_is_rtt_indep`.
     fn is_rtt_independent(&self, ctl: &Control) -> bool {
         ctl.cwnd >= ctl.ssthresh && self.round >= self.settings.rtt_transition
     }
@@ -228,15 +229,15 @@ impl Prague {
         u64::from(stamp_us_delta(conn.tcp_mstamp(), self.alpha_stamp))
     }
 
-    /// Whether alpha must be updated: at the end of each round but, if rounds are shorter than the
-    /// target RTT, at most once per target RTT. Linux: `prague_should_update_ewma`.
+    /// Whether alpha must be updated: at the end of each round trip but, if round trips are shorter
+    /// than the target RTT, at most once per target RTT. Linux: `prague_should_update_ewma`.
     fn should_update_alpha(&self, conn: &Conn, ctl: &Control) -> bool {
         !before(conn.snd_una, self.next_seq)
             && (!self.is_rtt_independent(ctl)
                 || u64::from(self.settings.rtt_target) <= self.since_alpha_update(conn))
     }
 
-    /// Returns the window in whole packets, rounded up, within the bounds of cwnd. Linux:
+    /// Returns the window w in whole packets, rounded up, within the bounds of cwnd. Linux:
     /// `prague_frac_cwnd_to_snd_cwnd`.
     fn whole_cwnd(&self, ctl: &Control) -> u32 {
         let whole = self.frac_cwnd.saturating_add(ONE_CWND - 1) >> CWND_UNIT;
@@ -260,7 +261,7 @@ impl Prague {
         mul_shr(rate, self.frac_cwnd, CWND_UNIT).max(MINIMUM_RATE)
     }
 
-    /// Computes by how much a packet without a mark enlarges the window. With a short RTT the
+    /// Computes by how much a packet without a CE mark enlarges the window. With a short RTT the
     /// amount is smaller, so that the flow grows like a flow with the target RTT. Linux:
     /// `prague_ai_ack_increase`, `prague_rate_scaled_ai_ack_increase`.
     fn update_increase(&mut self, conn: &Conn) {
@@ -315,8 +316,8 @@ impl Prague {
         self.update_increase(conn);
     }
 
-    /// If a mark has ever been seen, updates alpha with the share of marked packets in the last
-    /// round. Starts a new round in any case. Linux: `prague_update_alpha`.
+    /// If a CE mark has ever been seen, updates alpha with the share of marked packets since the
+    /// round began. Starts a new round in any case. Linux: `prague_update_alpha`.
     fn update_alpha(&mut self, conn: &Conn, ctl: &Control) {
         if self.saw_ce {
             let marked = conn.delivered_ce.wrapping_sub(self.old_delivered_ce);
@@ -578,7 +579,7 @@ mod tests {
         conn
     }
 
-    /// Returns the growth of the window in packets per RTT, `rounds` rounds after slow start.
+    /// Returns the growth of the window in packets per RTT, `rounds` round trips after slow start.
     fn growth(srtt_ms: u32, rounds: u32) -> f64 {
         let mut prague = Prague::new(&Params::new()).unwrap();
         let mut conn = conn(100, srtt_ms);
@@ -601,8 +602,8 @@ mod tests {
 
     #[test]
     fn a_flow_with_a_short_rtt_grows_as_fast_in_rate_as_one_with_25_ms() {
-        // At an RTT of 5 ms, the growth is one packet per RTT at first. In later rounds, the growth
-        // is (5 / 25)^2 packets per RTT. The rate then grows as fast as with an RTT of 25 ms.
+        // At an RTT of 5 ms, the growth is one packet per RTT at first, and later (5 / 25)^2
+        // packets per RTT. The rate then grows as fast as with an RTT of 25 ms.
         assert!((0.9..1.0).contains(&growth(5, 1)), "{}", growth(5, 1));
         assert!((0.035..0.041).contains(&growth(5, 10)), "{}", growth(5, 10));
         assert!((0.9..1.0).contains(&growth(50, 10)), "{}", growth(50, 10));

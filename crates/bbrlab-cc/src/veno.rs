@@ -20,13 +20,13 @@ const BACKLOG_SHIFT: u32 = 1;
 /// The smallest backlog that indicates congestion: three packets. Linux: `beta`.
 const BETA: u32 = 3 << BACKLOG_SHIFT;
 
-/// The value of `min_rtt_us` and `base_rtt_us` before the first sample.
+/// The value of `min_rtt_us` and `base_rtt_us` before the first RTT sample.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
 /// Veno as in Linux. Linux: `struct veno`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Veno {
-    /// Whether cwnd follows Veno's rules, and not Reno's: true in the Open state.
+    /// Whether cwnd follows Veno's rules, and not Reno's: true in the loss-recovery state Open.
     doing_veno_now: bool,
     /// Number of RTT samples since the connection began.
     cnt_rtt: u16,
@@ -35,8 +35,8 @@ pub struct Veno {
     min_rtt_us: u32,
     /// Lowest RTT since the connection began or was last idle, plus one microsecond.
     base_rtt_us: u32,
-    /// Whether cwnd grows when the next window has been acknowledged. While the backlog indicates
-    /// congestion, cwnd grows only after every second window.
+    /// Whether cwnd grows when the next window of data has been acknowledged. While the backlog
+    /// indicates congestion, cwnd grows only after every second window.
     inc: bool,
     /// The backlog in units of half a packet.
     diff: u32,
@@ -139,8 +139,8 @@ impl CongestionControl for Veno {
         if !reno::is_cwnd_limited(conn) {
             return conn.ctl;
         }
-        // If there are at most two samples, all of them may come from delayed ACKs, so they are not
-        // used.
+        // If there are at most two RTT samples, all of them may come from delayed ACKs, so they are
+        // not used.
         let ctl =
             if self.cnt_rtt <= 2 { reno::cong_avoid(conn, acked) } else { self.grow(conn, acked) };
         self.min_rtt_us = NO_RTT_US;

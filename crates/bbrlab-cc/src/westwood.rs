@@ -11,11 +11,11 @@ use crate::linux_int::usecs_to_jiffies;
 use crate::reno;
 use crate::{AckSample, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, ack_flags};
 
-/// The RTT that is assumed before the first sample, in seconds. Linux: `TCP_WESTWOOD_INIT_RTT`.
+/// The RTT that is assumed before the first RTT sample, in seconds. Linux: `TCP_WESTWOOD_INIT_RTT`.
 const INIT_RTT_S: u32 = 20;
 
-/// The window of a bandwidth sample lasts at least one second divided by this number: 50 ms. Linux:
-/// `TCP_WESTWOOD_RTT_MIN`.
+/// The time over which a bandwidth sample is measured is at least one second divided by this
+/// number: 50 ms. Linux: `TCP_WESTWOOD_RTT_MIN`.
 const WINDOWS_PER_S: u32 = 20;
 
 /// Westwood+ as in Linux. Linux: `struct westwood`.
@@ -25,9 +25,9 @@ pub struct Westwood {
     bw_ns_est: u32,
     /// The bandwidth in bytes per jiffy, smoothed twice.
     bw_est: u32,
-    /// Start of the window of the bandwidth sample, in jiffies.
+    /// Start of the time over which the bandwidth sample is measured, in jiffies.
     rtt_win_sx: u32,
-    /// Bytes acknowledged in the window so far.
+    /// Bytes acknowledged for the current bandwidth sample so far.
     bk: u32,
     /// The sequence number up to which bytes have been counted.
     snd_una: u32,
@@ -45,7 +45,8 @@ pub struct Westwood {
 }
 
 impl Westwood {
-    /// Takes a bandwidth sample if the window is over. Linux: `westwood_update_window`.
+    /// Takes a bandwidth sample if the time for measuring it is over. Linux:
+    /// `westwood_update_window`.
     fn update_window(&mut self, conn: &Conn) {
         if self.first_ack {
             self.snd_una = conn.snd_una;
@@ -203,8 +204,8 @@ mod tests {
         let mut conn = Conn { hz: 1000, mss: 1000, ..Conn::default() };
         westwood.init(&conn, &mut NoDraw);
         westwood.pkts_acked(&conn, &AckSample { rtt_us: 100_000, ..AckSample::default() });
-        // The BDP of 1 MB/s and 100 ms is 100 packets, but the first window counts 99 packets in
-        // 101 ms.
+        // The BDP of 1 MB/s and 100 ms is 100 packets, but the first bandwidth sample counts 99
+        // packets in 101 ms.
         for _ in 0..200 {
             conn.jiffies += 1;
             conn.snd_una += 1000;

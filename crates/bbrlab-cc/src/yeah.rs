@@ -33,11 +33,11 @@ const DECONGESTION_SHIFT: u32 = 1;
 /// `TCP_YEAH_PHY`.
 const DELAY_DIVISOR: u32 = 8;
 
-/// Number of consecutive slow rounds after which YeAH assumes that Reno flows compete. Linux:
-/// `TCP_YEAH_RHO`.
+/// Number of consecutive round trips in slow mode after which YeAH assumes that Reno flows compete.
+/// Linux: `TCP_YEAH_RHO`.
 const SLOW_ROUNDS: u32 = 16;
 
-/// Number of fast rounds after which the estimate of Reno's window is reset. Linux:
+/// Number of round trips in fast mode after which the estimate of Reno's cwnd is reset. Linux:
 /// `TCP_YEAH_ZETA`.
 const FAST_ROUNDS: u32 = 50;
 
@@ -48,23 +48,23 @@ const CLAMP_MAX: u32 = u32::MAX / 128;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Yeah {
     round: RttRound,
-    /// First sequence number of the last round. Only the snapshot reads this field and
+    /// First sequence number of the last round trip. Only the snapshot reads this field and
     /// `beg_snd_cwnd`; they are kept because the kernel has them.
     beg_snd_una: u32,
-    /// cwnd at the end of the last round, in packets.
+    /// cwnd at the end of the last round trip, in packets.
     beg_snd_cwnd: u32,
-    /// The flow's packets in the queue at the end of the last round.
+    /// The flow's packets in the queue at the end of the last round trip.
     last_queue: u32,
-    /// Number of consecutive slow rounds; 0 in fast mode.
+    /// Number of consecutive round trips in slow mode; 0 in fast mode.
     doing_reno_now: u32,
-    /// The estimated cwnd of a Reno flow, which is updated in slow rounds.
+    /// The estimated cwnd of a Reno flow, which is updated in slow mode.
     reno_count: u32,
-    /// Number of fast rounds since the last loss or since `reno_count` was last reset.
+    /// Number of round trips in fast mode since the last loss or since `reno_count` was last reset.
     fast_count: u32,
 }
 
 impl Yeah {
-    /// At the end of a round, estimates the queue, and selects fast or slow mode. If too many
+    /// At the end of a round trip, estimates the queue, and selects fast or slow mode. If too many
     /// packets are queued, also reduces cwnd.
     fn judge(&mut self, ctl: &mut Control) {
         let RttRound { min_rtt_us, base_rtt_us, .. } = self.round;

@@ -292,8 +292,8 @@ pub(crate) struct ReproduceArgs {
     /// judges no claims
     #[arg(long, value_name = "BACKEND", value_parser = backend, conflicts_with_all = ["explain", "sensitivity", "html", "markdown"])]
     pub(crate) on: Option<&'static dyn Backend>,
-    /// For each claim that is expected to be an artifact, find the settings that make the claim
-    /// true (first seed)
+    /// For each claim that is expected to be an artifact, find the difference from the `linux`
+    /// profile, or the pair of differences, that makes the claim true (first seed)
     #[arg(long, conflicts_with = "quick")]
     pub(crate) explain: bool,
     /// Find the verdicts that depend on parameters that the papers do not state (first seed, unless
@@ -330,7 +330,7 @@ pub(crate) struct ShowArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct NewArgs {
-    /// File to write
+    /// File to write, or - for standard output
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
     /// Overwrite an existing file
@@ -380,7 +380,7 @@ pub(crate) struct ListArgs {
     pub(crate) json: bool,
 }
 
-/// A kind of entries that `list` prints.
+/// A list that `bbrlab list` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum What {
     Algorithms,
@@ -485,8 +485,9 @@ pub(crate) struct PlotArgs {
     /// End of a run's time axis
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<String>,
-    /// Draw distributions instead: fct (completion times), rtt (RTT samples), queue (delays of
-    /// packets at the bottleneck), delay (one-way delays of messages)
+    /// Draw distributions instead: fct (completion times), rtt (RTTs of data packets), queue
+    /// (delays of packets at the bottleneck), delay (one-way delays of messages),
+    /// `path_queue_delay` (delays of packets in all queues of their path)
     #[arg(long, value_name = "KIND", value_delimiter = ',', conflicts_with_all = ["panels", "metric", "against", "x"])]
     pub(crate) cdf: Vec<String>,
     /// Draw two runs in one plot, the second on top of the first
@@ -921,7 +922,7 @@ needs x86-64, and root rights only to install packages. The build takes about 5 
 2.5 GB of disk; a kernel has 6 MB. Kernels are in bbrlab/kernels in the folder that BBRLAB_CACHE names, else in \
 XDG_CACHE_HOME, else in ~/.cache. docs/linux.md describes what they are for.";
 
-/// Returns the line in the help of `bench` that lists the cases.
+/// Returns the line in the help of `bench` that lists the benchmark cases.
 fn cases_help() -> String {
     let all: Vec<&str> = BENCH_CASES.iter().map(|case| case.name).collect();
     let others: Vec<&str> =

@@ -1,7 +1,7 @@
-//! `bbrlab bench`: measures the cases and prints the table of speeds. Every case runs in its own
-//! processes, so that the peak memory of the case can be measured. `cargo xtask bench` counts
-//! instructions and cache misses per packet, and calls `bbrlab bench --show` to print the document
-//! with these counts.
+//! `bbrlab bench`: measures the simulator's speed on fixed scenarios, the benchmark cases, and
+//! prints a table. Every case runs in its own processes, so that the peak memory of the case can be
+//! measured. `cargo xtask bench` counts instructions and cache misses per packet, and calls `bbrlab
+//! bench --show` to print a table with these counts.
 
 mod document;
 
@@ -76,15 +76,15 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
     Err(LabError::Failed(format!("the results differ from {path}: {others}")).into())
 }
 
-/// Returns the line about a case whose digest differs from the digest in the earlier document, such
-/// as `a: expected the digest 0123456789abcdef, found 2c67afc55edbf284`.
+/// Returns the line about a benchmark case whose digest differs from the digest in the document of
+/// `--against`, such as `a: expected the digest 0123456789abcdef, found 2c67afc55edbf284`.
 fn other_digest(of: &Ratios, document: &Document) -> String {
     let case = document.cases.iter().find(|case| case.name == of.name);
     let found = case.map_or("none", |case| case.digest.as_str());
     format!("{}: expected the digest {}, found {found}", of.name, of.earlier_digest)
 }
 
-/// Returns the cases that the user named, or the default cases.
+/// Returns the benchmark cases that the user named, or the default cases.
 fn chosen(args: &BenchArgs) -> Result<Vec<&'static BenchCase>, LabError> {
     if args.cases.is_empty() {
         return Ok(BENCH_CASES.iter().filter(|case| case.is_default).collect());
@@ -106,8 +106,8 @@ fn chosen(args: &BenchArgs) -> Result<Vec<&'static BenchCase>, LabError> {
     args.cases.iter().map(case).collect()
 }
 
-/// Returns the document in a file, reduced to the cases that the user named; with all cases if the
-/// user named none.
+/// Returns the document in a file, reduced to the benchmark cases that the user named; with all
+/// cases if the user named none.
 fn shown(path: &Path, args: &BenchArgs) -> Result<Document, LabError> {
     let mut document = read(path)?;
     if args.cases.is_empty() {
@@ -157,8 +157,8 @@ fn measure(
     Ok(results)
 }
 
-/// Runs one case in this process. `bench` and `cargo xtask bench` start a new process with this
-/// command for each measurement.
+/// Runs one benchmark case in this process. `bench` and `cargo xtask bench` start a new process
+/// with this command for each measurement.
 pub(crate) fn one(args: &BenchCaseArgs, output: &mut Output) -> Verdict {
     let case = bench_case(&args.case)?.with_size(args.flows, args.rate.clone());
     let case = case.with_series(args.sample.clone());

@@ -221,8 +221,8 @@ struct OfScenario {
     series_rows: u64,
     series_bytes: u64,
     disk_bytes: u64,
-    /// The keys of this entry whose values are only upper bounds. Values that are not upper bounds
-    /// are correct within a factor of two.
+    /// The keys of this struct, such as `memory_bytes`, whose values are only upper bounds. Values
+    /// that are not upper bounds are correct within a factor of two.
     at_most: Vec<&'static str>,
     refused: Option<String>,
 }

@@ -42,8 +42,8 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
     output.text(&compare_table(&names, &comparison, look(args, output)))
 }
 
-/// Returns the names of the folders, and the comparison of their results. Fails if no point of a
-/// sweep is in all folders.
+/// Returns the names of the folders, and the comparison of their results. Fails if the folders have
+/// no sweep point in common.
 pub(crate) fn compared(
     folders: &[PathBuf],
     output: &mut Output,
@@ -111,7 +111,7 @@ pub(crate) fn unknown(reason: String) -> LabError {
 }
 
 /// Returns the path of a folder and the swept keys of its runs, with at most six values of each
-/// key. The error about folders without a common point contains this text.
+/// key. The error about folders without a common sweep point contains this text.
 fn points_of(folder: &Path, runs: &[RunSummary]) -> String {
     const SHOWN: usize = 6;
     let mut swept: Vec<(&str, Vec<String>)> = Vec::new();

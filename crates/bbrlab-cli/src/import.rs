@@ -1,4 +1,4 @@
-//! `bbrlab import`: converts the files of a measurement in a testbed to the records of a run.
+//! `bbrlab import`: converts the files of a measurement in a testbed to the result files of a run.
 
 use bbrlab_exchange::{ImportOptions, Imported};
 use bbrlab_lab::{COMMIT, VERSION};

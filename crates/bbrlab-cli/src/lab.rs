@@ -20,8 +20,8 @@ const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" }
 pub(crate) fn lab(args: &LabArgs, output: &mut Output) -> Verdict {
     if !is_built() {
         return Err(LabError::Usage(
-            "this program was built without the page. To get it, run `cargo xtask web` in a clone (it needs Node 20), then \
-             build the program again"
+            "this program was built without the lab's page. To get it, run `cargo xtask web` in a clone (it needs Node 20), \
+             then build the program again"
                 .to_owned(),
         )
         .into());
@@ -47,7 +47,7 @@ pub(crate) fn lab(args: &LabArgs, output: &mut Output) -> Verdict {
     Ok(())
 }
 
-/// The runs in the user's folder. The page shows these runs in addition to the runs that the page
+/// The runs in the user's folder. The lab's page shows these runs in addition to the runs that it
 /// computes.
 struct Shown {
     folder: Option<PathBuf>,
@@ -60,9 +60,9 @@ impl Shown {
         Ok(Self { folder, runs })
     }
 
-    /// Returns a file that the page requests below `data/`; `None` for any other path. The file is
-    /// `runs.json`, which lists the runs, or `runs/N/summary.json`, `runs/N/scenario.toml` or
-    /// `runs/N/rows` of the run with the `id` N in that list.
+    /// Returns a file that the lab's page requests below `data/`; `None` for any other path. The
+    /// file is `runs.json`, which lists the runs, or `runs/N/summary.json`, `runs/N/scenario.toml`
+    /// or `runs/N/rows` of the run with the `id` N in that list.
     fn file(&self, path: &str) -> Option<Vec<u8>> {
         if path == "runs.json" {
             return Some(self.list().to_string().into_bytes());
@@ -98,8 +98,8 @@ impl Shown {
     }
 }
 
-/// Returns the name, unit and meaning of every numeric result in the records of runs, links and
-/// groups of flows. The page offers these metrics for the heat map of a sweep.
+/// Returns the name, unit and meaning of every numeric metric of runs, links and groups of flows.
+/// The lab's page offers these metrics for the heat map of a sweep.
 fn metrics() -> Vec<serde_json::Value> {
     let tables = [
         (RunSummary::FIGURES, ""),
@@ -118,7 +118,7 @@ fn metrics() -> Vec<serde_json::Value> {
     numbers.map(entry).collect()
 }
 
-/// Returns the time series of a run, in the format that the page reads.
+/// Returns the time series of a run, in the format that the lab's page reads.
 fn rows(folder: &Path) -> Result<Vec<u8>, LabError> {
     let text = fs::read_to_string(folder.join("scenario.toml"))
         .map_err(|error| LabError::Failed(plain(&error)))?;

@@ -37,7 +37,7 @@ pub(crate) fn list(args: &ListArgs, output: &mut Output) -> Verdict {
     }
 }
 
-/// The names with which the user chose entries of a list.
+/// The names in a list, such as names of algorithms, that the user has chosen.
 struct Chosen {
     /// The chosen names; empty if the user chose all.
     names: Vec<String>,
@@ -89,8 +89,8 @@ impl Chosen {
     }
 }
 
-/// Returns the kinds that have an entry with this name, or entries that begin with this name and a
-/// dot. Kinds are written as on the command line.
+/// Returns the lists, such as `algorithms`, that contain this name or a name that begins with it
+/// and a dot. The lists are written as on the command line.
 pub(crate) fn kinds_with(name: &str) -> Vec<String> {
     let chosen = Chosen { names: vec![name.to_owned()] };
     let has = |what: &What| names_of(*what).iter().any(|known| chosen.has(known));

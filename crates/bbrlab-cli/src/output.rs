@@ -28,9 +28,9 @@ impl From<LabError> for Stopped {
 /// The result of a subcommand.
 pub(crate) type Verdict = Result<(), Stopped>;
 
-/// Converts a record to a JSON value.
+/// Converts a struct to a JSON value.
 pub(crate) fn value(record: impl Serialize) -> serde_json::Value {
-    serde_json::to_value(record).expect("JSON can represent every value of a record")
+    serde_json::to_value(record).expect("JSON can represent every value of this struct")
 }
 
 /// The smallest width for which tables are laid out, in characters. On a narrower terminal the
@@ -120,15 +120,15 @@ impl Output {
         self.out().write_all(text.as_bytes()).map_err(Stopped::Output)
     }
 
-    /// Prints the one document of `--json`.
+    /// Prints the JSON document of a command that was called with `--json`.
     pub(crate) fn json(&mut self, document: &impl Serialize) -> Verdict {
         let written = serde_json::to_writer_pretty(self.out(), document);
         written.map_err(|error| Stopped::Output(error.into()))?;
         self.text("\n")
     }
 
-    /// Prints the one document of `--json` piece by piece with `write`, so that the whole document
-    /// need not be in memory.
+    /// Prints the JSON document piece by piece with `write`, so that the whole document need not be
+    /// in memory.
     pub(crate) fn json_by(
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>,

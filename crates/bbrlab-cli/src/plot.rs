@@ -1,5 +1,5 @@
-//! `bbrlab plot`, `bbrlab report` and `bbrlab export`: draw pictures, write a page, and write CSV
-//! files of existing results.
+//! `bbrlab plot`, `bbrlab report` and `bbrlab export`: draw pictures, write an HTML page, and write
+//! CSV files from existing results.
 
 use std::cell::RefCell;
 use std::fs;
@@ -128,8 +128,8 @@ pub(crate) fn report(args: &ReportArgs, output: &mut Output) -> Verdict {
     bbrlab_lab::write_report(&args.folders, &file, script)?;
     if script.is_none() {
         output.note(
-            "The page has pictures only: this program was built without the charts. To get them, run `cargo xtask web` in a \
-             clone (it needs Node 20), then build the program again.",
+            "The report has pictures only: this program was built without the charts. To get them, run `cargo xtask web` in \
+             a clone (it needs Node 20), then build the program again.",
         );
     }
     output.text(&format!("{}\n", file.display()))

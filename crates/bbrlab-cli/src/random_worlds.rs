@@ -253,11 +253,11 @@ impl Worlds<'_> {
 /// A search for the smallest form of a scenario whose results still differ between the two back
 /// ends.
 struct Search {
-    /// The smallest form found so far; `None` if no part has been removed.
+    /// The smallest scenario found so far; `None` if no part has been removed.
     smallest: Option<(RandomScenario, Vec<BoundedDifference>)>,
     tried: u32,
     removed: u32,
-    /// The reason why the search ended before all smaller forms were tried; `None` if all were
+    /// The reason why the search ended before all smaller scenarios were tried; `None` if all were
     /// tried.
     stopped: Option<Stopped>,
 }

@@ -80,7 +80,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
                     let what = if options.pictures { "results and plots" } else { "results" };
                     let folders = folders(reproduced);
                     let place = if folders.is_empty() {
-                        // `--quick` leaves out all points of some experiments.
+                        // `--quick` leaves out all sweep points of some experiments.
                         "; no point is left to run".to_owned()
                     } else {
                         format!("; {what} in {folders}")
@@ -147,9 +147,9 @@ fn one(
     let show = |progress| bar.show(progress);
     let all = || -> Result<ExperimentReport, LabError> {
         let mut work = Work::default();
-        // The runs for `--explain` and `--sensitivity` have only some points and usually one seed.
-        // The call that runs last determines the summary in an experiment's folder, so these
-        // partial runs precede the whole experiment.
+        // The runs for `--explain` and `--sensitivity` cover only some sweep points, usually with
+        // one seed. The call that runs last determines the summary in an experiment's folder, so
+        // these partial runs precede the whole experiment.
         let mut explained = Vec::new();
         for claim in to_explain(experiment, args) {
             explained.extend(explain(experiment, claim, options, &mut work, show)?);
@@ -168,8 +168,8 @@ fn one(
     done
 }
 
-/// Returns the claims that `--explain` examines: the claims that are expected to be artifacts.
-/// Without `--explain`, returns none.
+/// Returns the claims that `--explain` examines: claims that are expected to be artifacts of the
+/// paper's simulator or method. Without `--explain`, returns none.
 fn to_explain(
     experiment: &'static Experiment,
     args: &ReproduceArgs,
@@ -179,8 +179,8 @@ fn to_explain(
     claims.filter(move |claim| is_asked && claim.expected == Expected::Artifact)
 }
 
-/// Describes the cause of an artifact, followed by the effect of switching each possible cause on
-/// or off.
+/// Describes the cause of an artifact (an effect of the paper's simulator or method), followed by
+/// the effect of switching each possible cause on or off.
 fn describe_explained(explained: &Explained) -> String {
     let mut text = wrapped(&explained.describe());
     if let Some(command) = explained.repeat.command() {
@@ -211,7 +211,7 @@ fn describe_explained(explained: &Explained) -> String {
     text
 }
 
-/// Returns a table with the number of claims for each verdict.
+/// Returns a table with the number of the papers' claims for each verdict.
 fn counted(claims: &[&Judged]) -> String {
     let lines: Vec<ClaimLine> = claims.iter().map(|judged| judged.line()).collect();
     verdict_counts(&lines, &ClaimVerdict::ALL.map(ClaimVerdict::name))
@@ -230,7 +230,8 @@ fn describe(reproduced: &Reproduced) -> String {
 }
 
 /// Describes the CPU time of an experiment's runs. The total includes the runs with changed
-/// settings, which test artifacts, causes of failing claims and unstated parameters.
+/// settings. These test artifacts of the paper's simulator, causes of failing claims, and unstated
+/// parameters.
 fn describe_work(one: &ExperimentReport) -> String {
     let own = &one.reproduced.work;
     let mut all = own.clone();
@@ -259,8 +260,8 @@ struct Document<'a> {
     seeds: Option<u64>,
     claims: Vec<OfClaim<'a>>,
     experiments: Vec<OfExperiment<'a>>,
-    /// With `--explain`: for each claim that is expected to be an artifact, the settings that make
-    /// the claim true.
+    /// With `--explain`: for each claim of a paper that is expected to be an artifact of the
+    /// paper's simulator or method, the settings that make the claim true.
     explanations: Vec<OfExplained<'a>>,
     /// With `--sensitivity`: for each parameter that a paper does not state, the claims that
     /// depend on its value.
@@ -287,9 +288,9 @@ struct OfClaim<'a> {
     reason: &'a str,
 }
 
-/// The condition under which a claim is true: the expression `expr` holds if swept keys have the
-/// values in `at`, for every combination of the values in `forall`. If `min_fraction` is below 1,
-/// it is enough that `expr` holds for at least this share of the combinations.
+/// The condition under which a paper's claim is true: the expression `expr` holds if swept keys
+/// have the values in `at`, for every combination of the values in `forall`. If `min_fraction` is
+/// below 1, it is enough that `expr` holds for at least this share of the combinations.
 #[derive(Serialize)]
 struct OfRule<'a> {
     expr: &'a str,
@@ -300,8 +301,8 @@ struct OfRule<'a> {
 
 #[derive(Serialize)]
 struct OfEvaluation<'a> {
-    /// Whether the claim is true for the medians over the seeds, at as many points as the claim
-    /// requires.
+    /// Whether the paper's claim is true for the medians over the seeds, at as many parameter
+    /// points as the claim requires.
     is_true: bool,
     points_true: u64,
     points: u64,
@@ -309,7 +310,7 @@ struct OfEvaluation<'a> {
     seeds: u64,
     /// The seeds with which the claim is true.
     true_in: &'a [u64],
-    /// The points at which the claim is not true for the medians.
+    /// The parameter points at which the claim is not true for the medians.
     false_at: Vec<Map<String, Value>>,
     values: Vec<OfFigure<'a>>,
     /// The comparisons in the claim's expression. Both sides of a comparison are computed from
@@ -461,7 +462,8 @@ struct OfSensitivity<'a> {
     instead: &'a str,
     scenarios: &'a [String],
     set: &'a [String],
-    /// Claims that are true with one value of the parameter and false with the other value.
+    /// The paper's claims that are true with one value of the parameter and false with the other
+    /// value.
     decides: Vec<&'a str>,
     looked_at: u64,
     missing: Option<&'a str>,
@@ -480,6 +482,7 @@ fn of_sensitivity(of: &Sensitivity) -> OfSensitivity<'_> {
     }
 }
 
+/// A switch: one of the differences between an artifact's setting and the experiment under `linux`.
 #[derive(Serialize)]
 struct OfSwitch<'a> {
     switch: &'a str,
@@ -527,8 +530,8 @@ struct OfExperiment<'a> {
     rows: Vec<OfRow<'a>>,
     /// CPU seconds of the experiment's own runs.
     cpu_s: f64,
-    /// CPU seconds of further runs with changed settings, which test artifacts, causes of failing
-    /// claims and unstated parameters.
+    /// CPU seconds of further runs with changed settings. These test artifacts of the paper's
+    /// simulator, causes of failing claims, and unstated parameters.
     switched_cpu_s: f64,
     out: &'a [PathBuf],
 }

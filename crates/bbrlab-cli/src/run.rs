@@ -178,8 +178,8 @@ pub(crate) fn one<'s>(
     Ok(batch)
 }
 
-/// Prints how many points of a sweep ended with too wide a confidence interval, and how many
-/// without values.
+/// Prints how many sweep points ended with too wide a confidence interval, and how many without
+/// values.
 fn notes_of_undecided(name: &str, until: &Until, undecided: &Undecided, output: &mut Output) {
     let &Undecided { points, undecided, at_most, valueless } = undecided;
     let of = until.of().name();
@@ -241,9 +241,9 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<Plugins, LabError> {
     Plugins::load(paths).map_err(|reason| LabError::Usage(format!("--plugin {reason}")))
 }
 
-/// Returns the values of `--set`, followed by the declarations of the controls in shared objects.
-/// For a folder of results, adds no declarations, because the scenario in the folder already has
-/// them.
+/// Returns the values of `--set`, followed by the declarations of the congestion controls in shared
+/// objects. For a folder of results, adds no declarations, because the scenario in the folder
+/// already has them.
 pub(crate) fn with_plugins(name: &str, sets: &[String], plugins: &Plugins) -> Vec<String> {
     let mut sets = sets.to_vec();
     if !Path::new(name).is_dir() {

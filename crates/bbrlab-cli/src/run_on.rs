@@ -30,7 +30,7 @@ fn running(args: &CompareArgs, quiet: bool, out: Option<PathBuf>) -> Running {
 pub(crate) struct Ran {
     pub(crate) folder: PathBuf,
     /// The CPU seconds of all runs, including runs that an earlier command computed; `None` if a
-    /// run's record cannot be read.
+    /// run's results cannot be read.
     pub(crate) cpu_s: Option<f64>,
 }
 
@@ -64,7 +64,8 @@ pub(crate) fn run_on(
         );
         return Err(LabError::Interrupted(text).into());
     }
-    // A run that an earlier command completed also has a CPU time: the record contains it.
+    // A run that an earlier command completed also has a CPU time: it is read from the run's
+    // folder.
     let of_run = |place| batch.records.get(place).ok().and_then(|run| run.cpu_s);
     let cpu_s = (0..batch.records.count()).map(of_run).sum();
     Ok(Ran { folder: out, cpu_s })

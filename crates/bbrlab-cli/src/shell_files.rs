@@ -24,13 +24,13 @@ pub fn shell_files() -> Vec<(String, Vec<u8>)> {
     });
     let mut command = Cli::command();
     // Without `build`, the manual page of `bbrlab run` would have the name `run`, not `bbrlab-run`.
-    // `build` also adds the subcommand `help`, which gets no page.
+    // `build` also adds the subcommand `help`, which gets no manual page.
     command.build();
     let shown = command.get_subcommands().filter(|one| !one.is_hide_set());
     let pages = std::iter::once(&command).chain(shown.filter(|one| one.get_name() != "help"));
     let pages = pages.map(|one| {
-        // The foot of each page has the program's name and version, which are set here because
-        // subcommands have no version.
+        // The foot of each manual page has the program's name and version, which are set here
+        // because subcommands have no version.
         let man = Man::new(one.clone()).source(concat!("bbrlab ", env!("CARGO_PKG_VERSION")));
         let mut page = Vec::new();
         man.render(&mut page).expect("a write to memory cannot fail");

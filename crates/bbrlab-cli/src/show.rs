@@ -1,6 +1,8 @@
 //! `bbrlab show` prints a scenario as text. `bbrlab new` writes a commented scenario to a file,
 //! from which the user can start.
 
+use std::path::Path;
+
 use bbrlab_lab::{builtin_text, write_new};
 use bbrlab_papers::not_a_scenario;
 use bbrlab_scenario::{STARTER, schema};
@@ -16,6 +18,9 @@ pub(crate) fn show(args: &ShowArgs, output: &mut Output) -> Verdict {
 }
 
 pub(crate) fn new(args: &NewArgs, output: &mut Output) -> Verdict {
+    if args.file == Path::new("-") {
+        return output.text(STARTER);
+    }
     write_new(&args.file, STARTER.as_bytes(), args.force)?;
     output.text(&format!("{}\n", args.file.display()))
 }

@@ -1,5 +1,5 @@
-//! `bbrlab validate linux`: compares, point by point, the simulator's results with results recorded
-//! on a Linux host.
+//! `bbrlab validate linux`: compares the simulator's results with results recorded on a Linux host,
+//! for each test point (a scenario on one kernel).
 
 use std::path::PathBuf;
 
@@ -73,7 +73,7 @@ pub(crate) fn validate(args: &LinuxArgs, output: &mut Output) -> Verdict {
         output.text(&describe(&report))?;
     }
     if report.is_interrupted {
-        let text = format!("interrupted; {} points were compared", report.points.len());
+        let text = format!("interrupted; {} test points were compared", report.points.len());
         return Err(LabError::Interrupted(text).into());
     }
     if let Some(out) = &args.out {
@@ -148,7 +148,7 @@ fn describe(report: &LinuxReport) -> String {
     if !cwnd.is_empty() {
         let near = cwnd.iter().filter(|agreement| agreement.passes()).count();
         text.push_str(&format!(
-            "cwnd: {near} of {} points have {:.0} % of the samples within 2 packets or 5 %\n",
+            "cwnd: {near} of {} points have {:.0} % of the cwnd samples within 2 packets or 5 %\n",
             cwnd.len(),
             CwndAgreement::AIM * 100.0
         ));
@@ -243,8 +243,8 @@ fn families_table(report: &LinuxReport) -> Table {
     table
 }
 
-/// Returns the number and the summary of the points at which a BBR flow crosses a bottleneck that
-/// drops packets before its buffer is full. These points are also shown in a separate table,
+/// Returns the number and the summary of the test points at which a BBR flow crosses a bottleneck
+/// that drops packets before its buffer is full. These points are also shown in a separate table,
 /// because BBR tolerates many such drops. BBRv1 reduces its rate only if it detects a policer;
 /// BBRv2 and BBRv3 respond only above a loss rate of 2 %.
 fn bbr_under_early_drops(report: &LinuxReport) -> Option<(usize, Vec<(Metric, MetricSummary)>)> {

@@ -129,8 +129,8 @@ fn overlays(pairs: &[[PathBuf; 2]], out: Option<&Path>) -> Result<Vec<PathBuf>, 
     Ok(files)
 }
 
-/// For each compared point, returns the folders of the point's first run on the first and on the
-/// second back end.
+/// For each compared sweep point, returns the folders of the point's first run on the first and on
+/// the second back end.
 fn pairs(
     points: &[WorldsPoint],
     folders: &[PathBuf],
@@ -144,7 +144,8 @@ fn pairs(
     points.iter().filter_map(|point| Some([first(point, 0)?, first(point, 1)?])).collect()
 }
 
-/// Returns the note about the points for which no plot is drawn; `None` if each point has a plot.
+/// Returns the note about the sweep points for which no plot is drawn; `None` if each point has a
+/// plot.
 fn left_out(pairs: &[[PathBuf; 2]]) -> Option<String> {
     let [one, other] = pairs.get(PLOTS_MAX)?.each_ref().map(|path| path.display());
     Some(format!(
@@ -154,7 +155,7 @@ fn left_out(pairs: &[[PathBuf; 2]]) -> Option<String> {
 }
 
 /// Returns the note that one seed is not enough to tell differences by chance from differences
-/// between the back ends; `None` if every point has several seeds on the first back end.
+/// between the back ends; `None` if every sweep point has several seeds on the first back end.
 fn single_seeds(both: [&dyn Backend; 2], points: &[WorldsPoint]) -> Option<String> {
     let single = |place: usize| points.iter().any(|point| point.seeds[place] == 1);
     let names: Vec<&str> =

@@ -1,5 +1,5 @@
-//! Estimates the packets that one flow can send, given its source, its windows, its path and random
-//! loss.
+//! Estimates the packets that one flow can send, given its source, its cwnd and socket buffers, its
+//! path and random loss.
 
 #![expect(clippy::cast_precision_loss, reason = "no result of a run depends on an estimate")]
 
@@ -17,10 +17,10 @@ use crate::sockets::{SocketLimit, window_of_sockets};
 /// Bytes of the headers of a data packet: Ethernet, IP, TCP and timestamps.
 pub(crate) const AROUND_PAYLOAD: f64 = (Link::ETHERNET.0 + headers::DATA as u64) as f64;
 
-/// The mean window of Reno under random loss is at most this value divided by the square root of
-/// the loss ratio. For a deterministic sawtooth, the value is 1.22 (Mathis et al. 1997). Random
-/// losses come in clusters, so measured mean windows are up to 1.3 times larger; the factor 1.5
-/// leaves a margin.
+/// The mean cwnd of Reno under random loss is at most this value divided by the square root of the
+/// loss ratio. For a deterministic sawtooth, the value is 1.22 (Mathis et al. 1997). Random losses
+/// come in clusters, so measured means of cwnd are up to 1.3 times larger; the factor 1.5 leaves a
+/// margin.
 const WINDOW_UNDER_LOSS: f64 = 1.22 * 1.5;
 
 /// The demand of one flow of a class, as if the flow were alone on its path.
@@ -48,19 +48,19 @@ pub(crate) struct Demand {
     pub(crate) is_sure: bool,
     /// Whether the flow, while active, uses all capacity that other flows leave on its links.
     pub(crate) is_greedy: bool,
-    /// Whether `rate` does not depend on the window of one connection, because the flow represents
+    /// Whether `rate` does not depend on the cwnd of one connection, because the flow represents
     /// many arriving flows, or sends datagrams.
     is_many: bool,
     /// The slow start of each connection of the flow.
     ramp: Ramp,
 }
 
-/// A slow start: the window doubles with each round trip, up to a bound.
+/// A slow start: cwnd doubles with each round trip, up to a bound.
 #[derive(Clone, Copy, Debug)]
 struct Ramp {
     rtt_s: f64,
     initial: f64,
-    /// The largest window that the sockets allow, in packets.
+    /// The largest cwnd that the sockets' buffers and windows allow, in packets.
     window: f64,
     /// The rate of the narrowest link, or the flow's pacing limit if that is lower, in packets per
     /// second.
@@ -131,25 +131,25 @@ impl Demand {
         }
         demand.read_reading(class.settings.reading.as_ref(), (mss, active_s));
         if loss > 0.0 && rtt_s > 0.0 && follows_reno(class.cc) {
-            // A burst of losses reduces the window only once, so the number of bursts counts, not
-            // the number of lost packets.
+            // A burst of losses reduces cwnd only once, so the number of bursts counts, not the
+            // number of lost packets.
             let bursts = links().map(loss_bursts).sum::<f64>().max(1e-12);
-            // CUBIC's mean window, in packets, follows from RFC 9438, section 5.1.
+            // CUBIC's mean cwnd, in packets, follows from RFC 9438, section 5.1.
             let cubic = 1.054 * (rtt_s / bursts).powf(0.75);
             let mean = (WINDOW_UNDER_LOSS / bursts.sqrt()).max(cubic);
             demand.rate = demand.rate.min(mean / rtt_s);
-            // The first loss comes after `1 / bursts` packets on average. Until the window is first
-            // reduced, about three times as many packets are sent. The last round of slow start
-            // sends as many packets as all rounds before it, and another round passes until the
-            // loss is noticed. After slow start, each loss reduces the window by three tenths, down
-            // to the mean window.
+            // The first loss comes after `1 / bursts` packets on average. Until cwnd is first
+            // reduced, about three times as many packets are sent. The last round trip of slow
+            // start sends as many packets as all before it, and another round trip passes until the
+            // loss is noticed. After slow start, each loss reduces cwnd by three tenths, down to
+            // the mean cwnd.
             let highest = (2.0 * ramp.link * rtt_s).min(1.0 / bursts).max(mean);
             let falls = (highest / mean).ln() / (1.0_f64 / 0.7).ln();
             demand.before_loss = (3.0 + falls) / bursts;
         }
         let own_rate = if demand.alone_s.is_finite() { 0.0 } else { demand.rate };
         let share = ramp.link / flows.max(1.0);
-        // The link limits the flow only if neither the flow's source nor its window limits it.
+        // The link limits the flow only if neither the flow's source nor its cwnd limits it.
         demand.is_greedy = own_rate > share
             && !matches!(
                 class.source,
@@ -319,8 +319,8 @@ impl Demand {
             }
             Pause::None => self.rate = self.rate.min(each / fastest_s),
             Pause::Page(ref load) => {
-                // A connection fetches at least its share of the objects of each round, one object
-                // per round trip.
+                // A connection fetches at least its share of the objects of each round of a web
+                // page, one object per round trip.
                 let connections = f64::from(load.connections);
                 let of_rounds = load.rounds.iter().map(|&it| f64::from(it) / connections);
                 let (objects, turns) = of_rounds
@@ -366,11 +366,11 @@ impl Demand {
 }
 
 impl Ramp {
-    /// Returns the rounds of slow start: the start of each round in seconds and its window in
+    /// Returns the round trips of slow start: the start of each one in seconds, and its cwnd in
     /// packets.
     fn rounds(self) -> impl Iterator<Item = (f64, f64)> {
         let most = self.window.min(self.link * self.rtt_s).max(1.0);
-        // The handshake takes one round trip, so the first round begins after one RTT.
+        // The handshake takes one round trip, so the first round trip of data begins after one RTT.
         (1..40).map(move |round: i32| {
             let window = self.initial * f64::from(round - 1).exp2();
             (f64::from(round) * self.rtt_s, window.min(most))
@@ -411,7 +411,7 @@ impl Ramp {
         0.0
     }
 
-    /// Returns the time in seconds at which the window of slow start reaches `packets` packets.
+    /// Returns the time in seconds at which the cwnd of slow start reaches `packets` packets.
     fn seconds_to(self, packets: f64) -> f64 {
         let packets = packets.min(self.window);
         self.rounds().find(|&(_, window)| window >= packets).map_or(0.0, |(at, _)| at)
@@ -428,9 +428,9 @@ pub(crate) fn highest(rate: &Rate) -> Option<f64> {
 }
 
 /// Returns the upper limit of a flow's goodput that follows from the flow's socket buffers and
-/// windows. Returns `None` if the path or the pacing limit is slower than this limit, if no link of
-/// the path has a rate, or if the RTT is 0. Also returns `None` for datagrams, and for sources
-/// other than unlimited data or a number of bytes.
+/// receive window. Returns `None` if the path or the pacing limit is slower than this limit, if no
+/// link of the path has a rate, or if the RTT is 0. Also returns `None` for datagrams, and for
+/// sources other than unlimited data or a number of bytes.
 pub(crate) fn socket_limit(class: &FlowClass, outline: &Outline) -> Option<SocketLimit> {
     let is_bulk = matches!(class.source, Source::Unlimited | Source::Bytes(_));
     let rtt_s = seconds(least_rtt(class, outline));
@@ -533,8 +533,8 @@ fn changes(class: &FlowClass, outline: &Outline) -> bool {
             .any(|link| link.delay_steps.is_some() || matches!(link.loss, Some(Loss::Steps(_))))
 }
 
-/// Returns whether slots, grants or transmission opportunities may limit the rate of data or ACKs,
-/// or `ack_thinning` may drop most ACKs.
+/// Returns whether `netem` slots, grants to send or Wi-Fi transmission opportunities may limit the
+/// rate of data or ACKs, or `ack_thinning` may drop most ACKs.
 fn waits_for_slots(class: &FlowClass, outline: &Outline) -> bool {
     class.forward.iter().chain(&class.reverse).any(|hop| match *hop {
         Hop::Link(number) => {
@@ -547,7 +547,7 @@ fn waits_for_slots(class: &FlowClass, outline: &Outline) -> bool {
     })
 }
 
-/// Returns whether the algorithm's mean window under random loss is at most the window of Reno or
+/// Returns whether the algorithm's mean cwnd under random loss is at most the cwnd of Reno or
 /// CUBIC.
 fn follows_reno(cc: Algorithm) -> bool {
     matches!(cc.window(), Window::Reno | Window::Cubic)
@@ -562,7 +562,7 @@ fn loss_that_is_borne(cc: Algorithm) -> f64 {
 }
 
 /// Returns whether flows of this algorithm use more than half of a link. The function considers
-/// only the link's queue and the growth of the flows' windows.
+/// only the link's queue and the growth of the flows' cwnd.
 fn fills(
     cc: Algorithm,
     link: &Link,
@@ -580,13 +580,13 @@ fn fills(
     if cc.window() == Window::AckRate {
         return false;
     }
-    // With a short queue, the sawtooth of the window leaves the link idle after each reduction.
-    // With many flows that are not synchronised, the link is idle for a shorter time.
+    // With a short queue, the sawtooth of cwnd leaves the link idle after each reduction. With many
+    // flows that are not synchronised, the link is idle for a shorter time.
     if queue < 0.3 * bdp / flows.max(1.0).sqrt() {
         return false;
     }
-    // If slow start ends too early, the window needs this time to grow to the flow's share of the
-    // BDP: by one packet per round trip (Reno), or along CUBIC's curve.
+    // If slow start ends too early, cwnd needs this time to grow to the flow's share of the BDP: by
+    // one packet per round trip (Reno), or along CUBIC's curve.
     let own = bdp / flows.max(1.0);
     let growing_s = match cc.window() {
         Window::Reno => own / 2.0 * rtt_s,

@@ -47,9 +47,9 @@ pub struct Estimate {
     pub series_rows: u64,
     /// Bytes on disk of the time series of all runs.
     pub series_bytes: u64,
-    /// Memory for the records of all runs of a sweep, if the caller keeps all records at once.
+    /// Memory for the results of all runs of a sweep, if the caller keeps all results at once.
     pub records_bytes: u64,
-    /// Memory for the summary and the table of a sweep if the caller does not keep all records.
+    /// Memory for the summary and the table of a sweep if the caller does not keep all results.
     /// This memory is needed in addition to the memory of the sweep's runs.
     pub sweep_bytes: u64,
     /// Bytes on disk of the folders of all runs, without pictures.
@@ -86,7 +86,7 @@ pub struct AtMost {
     pub disk: bool,
 }
 
-/// Memory of a flow with its scoreboard, receiver, timers and record, in bytes.
+/// Memory of a flow with its scoreboard, receiver, timers and results, in bytes.
 const FLOW_BYTES: f64 = 5600.0;
 
 /// Memory of a slot for arriving flows, with its timers and counters, in bytes. A class with
@@ -102,16 +102,16 @@ const LINK_BYTES: f64 = 512.0;
 /// Memory of the program itself, in bytes.
 const BASE_BYTES: f64 = 11e6;
 
-/// Memory in bytes of a run's record in a sweep, including the strings in the record, but without
-/// the records of the run's flows.
+/// Memory in bytes of a run's results in a sweep, including their strings, but without the results
+/// of the run's flows.
 const RUN_RECORD_BYTES: f64 = 3500.0;
-/// Memory in bytes of a flow's record in a sweep.
+/// Memory in bytes of a flow's results in a sweep.
 const FLOW_RECORD_BYTES: f64 = 700.0;
 
-/// Memory of the data that a sweep keeps about its runs: at most `HELD_BYTES` of records, and up to
+/// Memory of the data that a sweep keeps about its runs: at most `HELD_BYTES` of results, and up to
 /// `ROWS_TOGETHER` rows of the summary, each of `SUMMARY_ROW_BYTES`. The sweep writes these rows in
-/// one batch. In addition, it keeps `RUN_BYTES` per run, and `POINT_BYTES` per point for the means
-/// and the table row of the point.
+/// one batch. In addition, it keeps `RUN_BYTES` per run, and `POINT_BYTES` per sweep point for the
+/// means and the table row of the point.
 const HELD_BYTES: f64 = (8 << 20) as f64;
 const ROWS_TOGETHER: f64 = 4096.0;
 const SUMMARY_ROW_BYTES: f64 = 3500.0;
@@ -142,9 +142,9 @@ const SERIES_FILES_BYTES: f64 = 10e3;
 /// Bytes that each run adds to the files of its sweep.
 const SWEEP_BYTES: f64 = 10e3;
 
-/// Bytes on disk of the records of a flow, written with indentation.
+/// Bytes on disk of a flow's results, written with indentation.
 const RECORD_BYTES: f64 = 1800.0;
-/// Bytes on disk of the records of a flow, written without indentation.
+/// Bytes on disk of a flow's results, written without indentation.
 const COMPACT_RECORD_BYTES: f64 = 1120.0;
 
 /// Bytes on disk of a row in the table of transfers.
@@ -152,7 +152,7 @@ const TRANSFER_BYTES: f64 = 16.0;
 /// The largest number of rows in the table of transfers for a class of arriving flows.
 const TRANSFERS_MAX: f64 = 10_000.0;
 
-/// The largest number of flows for which records are written with indentation.
+/// The largest number of flows for which results are written with indentation.
 const FLOWS_INDENTED: u64 = 1000;
 
 /// Bytes of a compressed row of a queue on disk, without the bytes of its time.
@@ -187,7 +187,7 @@ const WORK_PER_RUN: f64 = 50_000.0;
 /// The work of a flow, or of a slot for arriving flows: setup, memory and summary take 6 to 10 us.
 const WORK_PER_FLOW: f64 = 220.0;
 
-/// The work of writing a flow's records: 10 us per flow in runs with 1000 and 10,000 flows, 14 us
+/// The work of writing a flow's results: 10 us per flow in runs with 1000 and 10,000 flows, 14 us
 /// in runs with 100,000.
 const WORK_PER_RECORD: f64 = 350.0;
 
@@ -204,9 +204,9 @@ const SLOWDOWN: [(f64, f64); 5] = [(1.0, 1.0), (16.0, 1.2), (1e3, 2.1), (1e4, 4.
 /// The work of an event of a datagram flow, which has no connection state: 20 ns.
 const WORK_PER_DATAGRAM_EVENT: f64 = 0.6;
 
-/// The number of packets of a connection that are acknowledged one by one, while the receiver's
-/// window grows. After this number, only every second packet is acknowledged. The number was
-/// measured with CUBIC transfers of 1 to 20,000 packets at 20 Mbit/s and 1 Gbit/s.
+/// The number of packets of a connection that are acknowledged one by one, while the receive window
+/// grows. After this number, only every second packet is acknowledged. The number was measured with
+/// CUBIC transfers of 1 to 20,000 packets at 20 Mbit/s and 1 Gbit/s.
 const ACKED_ONE_BY_ONE: f64 = 200.0;
 
 /// Returns the limit with the lower goodput; `None` if neither exists.
@@ -218,7 +218,7 @@ fn lower(one: Option<SocketLimit>, other: Option<SocketLimit>) -> Option<SocketL
 }
 
 impl Estimate {
-    /// Estimates the cost of one run. The outline has the properties that all runs of a point
+    /// Estimates the cost of one run. The outline has the properties that all runs of a sweep point
     /// share.
     #[must_use]
     pub fn of(outline: &Outline) -> Self {
@@ -387,7 +387,7 @@ impl Estimate {
     }
 
     /// Returns the cost of a sweep: the cost of its runs, which is `self`, plus the cost of the
-    /// sweep's records in memory and on disk.
+    /// sweep's results in memory and on disk.
     pub(crate) fn with_records_of_sweep(self, points: u64) -> Self {
         if self.runs < 2 {
             return self;
@@ -487,8 +487,8 @@ fn acks_per_packet(class: &FlowClass, active: &Activity) -> f64 {
         return 1.0;
     }
     let of_connection = active.packets / active.connections.max(1.0);
-    // A flow that often waits for timeouts has a window of a few packets, so each of its packets
-    // gets an ACK.
+    // A flow that often waits for timeouts has a cwnd of a few packets, so each of its packets gets
+    // an ACK.
     let one_by_one = (ACKED_ONE_BY_ONE / of_connection.max(1.0)).min(1.0)
         + active.starved_s / active.flow_s.max(1e-9);
     0.5 + 0.5 * one_by_one.min(1.0)
@@ -544,8 +544,8 @@ fn waiting(link: &Link, wire_bytes: f64) -> f64 {
     let Some(rate) = link.rate.at_start() else { return 0.0 };
     let on_the_way = rate.0 as f64 / 8.0 * seconds(link.delay) / wire_bytes;
     let queue = link.room_packets(wire_bytes).unwrap_or(on_the_way);
-    // Flows with bounded windows do not fill a very deep buffer, so the queue counts for at most
-    // 10^7 packets.
+    // Socket buffers and receive windows bound a flow's data in flight, so flows do not fill a very
+    // deep buffer. The queue therefore counts for at most 10^7 packets.
     on_the_way + queue.min(1e7)
 }
 

@@ -15,9 +15,9 @@ use crate::demand::{AROUND_PAYLOAD, Demand, highest, seconds};
 /// are merged.
 const SLICES_MAX: usize = 48;
 
-/// The largest number of rounds in a slice. Each round raises the rate per flow until a link is
-/// full or a class's demand is met. Classes whose rate could still rise keep the rate of the last
-/// round.
+/// The largest number of rounds of the computation for a slice. Each round raises the rate per flow
+/// until a link is full or a class's demand is met. Classes whose rate could still rise keep the
+/// rate of the last round.
 const ROUNDS_MAX: usize = 24;
 
 /// Transfers of fewer packets than this are short: they may end during slow start.

@@ -1,5 +1,5 @@
-//! Estimates the cost of a scenario's runs. The runs of a point differ only in their seeds, so each
-//! point is estimated once.
+//! Estimates the cost of a scenario's runs. The runs of a sweep point differ only in their seeds,
+//! so each point is estimated once.
 
 use std::collections::BTreeMap;
 

@@ -14,7 +14,8 @@ const IN_USE_AT_NEXT_WRITE: f64 = 2.0 / 3.0;
 /// an skb, so the buffer can exceed its limit by one skb. A second skb can be in the network.
 const LARGEST_SKB: f64 = 65_536.0;
 
-/// The upper limit of a flow's goodput that follows from the size of a socket's buffer or window.
+/// The upper limit of a flow's goodput that follows from the size of a socket's buffer or receive
+/// window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SocketLimit {
     /// The lower bound of the flow's goodput in bits per second, if nothing but the socket limits
@@ -24,8 +25,8 @@ pub struct SocketLimit {
     /// pacing limit, is not faster than this bound. The two bounds differ if the sender's buffer
     /// sets the limit, because the amount of data in this buffer changes.
     pub most_bits_per_s: Option<f64>,
-    /// The key of `[stack]` that sets the size of the socket's buffer or window from which this
-    /// limit follows.
+    /// The key of `[stack]` that sets the size of the socket's buffer or receive window from which
+    /// this limit follows.
     pub key: &'static str,
 }
 
@@ -35,8 +36,8 @@ pub(crate) struct SocketWindow {
     /// The lower and the upper bound of the number of bytes. The bounds differ only if the sender's
     /// buffer sets the limit: the amount of data in this buffer changes during the run.
     pub(crate) bytes: [f64; 2],
-    /// The key of `[stack]` that sets the size of the buffer or window from which these bounds
-    /// follow.
+    /// The key of `[stack]` that sets the size of the buffer or receive window from which these
+    /// bounds follow.
     pub(crate) key: &'static str,
 }
 
@@ -50,8 +51,8 @@ impl SocketWindow {
     }
 }
 
-/// Returns the largest number of bytes in flight that windows and socket buffers allow a flow with
-/// segments of `mss` bytes.
+/// Returns the largest number of bytes in flight that the receive window and the socket buffers
+/// allow a flow with segments of `mss` bytes.
 #[expect(clippy::cast_precision_loss, reason = "estimates")]
 pub(crate) fn window_of_sockets(stack: &Stack, mss: u32) -> SocketWindow {
     let sockbuf = stack.socket.sockbuf;

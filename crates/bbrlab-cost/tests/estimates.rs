@@ -67,7 +67,7 @@ fn a_source_at_a_constant_rate_sends_that_much_and_a_transfer_its_bytes() {
     // The application writes two full segments, ten times per second.
     assert_eq!(packets("write = { bytes = \"2896B\", every = \"100ms\" }"), 120);
     // 20 Mbit/s carry 9,907 packets of 1,514 bytes in 6 s. The flow sends a few hundred packets
-    // fewer, because of the connect and of slow start's windows of 10, 20 and 40 packets.
+    // fewer, because of the connect and of slow start's cwnd of 10, 20 and 40 packets.
     let full = packets("");
     assert!((9600..=9907).contains(&full), "{full}");
 }
@@ -112,7 +112,7 @@ fn flows_that_come_faster_than_they_are_served_wait_and_try_again() {
     };
     let (all, few) = (come(10_000, 1_000_000), come(10_000, 100));
     assert_eq!(all.data_packets, few.data_packets);
-    // 58,600 flows still wait when the run ends. Each waiting flow has sent its first window, and
+    // 58,600 flows still wait when the run ends. Each waiting flow has sent its initial window, and
     // has retried about three times in the three seconds that a flow waits on average.
     assert!(all.events > 58_600 * (7 + 2 * 3), "{}", all.events);
     assert!(all.memory_bytes > 58_600 * 5600);
@@ -161,7 +161,8 @@ fn a_flow_takes_5600_bytes_and_state_outside_the_cache_makes_events_slower() {
     };
     assert_eq!(of(1001).memory_bytes - of(1).memory_bytes, 5_600_000);
     // If there are no rows of time series, the work beyond the events is set-up and the writing of
-    // files: 50,000 units per run and 570 per flow.
+    // files: 50,000 units per run and 570 per flow. One unit is the time of an event in a run of
+    // one flow.
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
     let per_event = |count: u32| {
         let estimate = of(count);

@@ -105,9 +105,9 @@ pub(crate) struct CalendarQueue {
     /// A deadline has a bucket if it is fewer than this many nanoseconds in the future.
     horizon: u64,
     timers: Vec<Timer>,
-    /// The first timer in the list of each slot, or [`NIL`]. The number of slots is a power of two.
-    /// Buckets whose numbers differ by a multiple of the number of slots share a slot, and only one
-    /// of them has timers at a time.
+    /// For each slot of the calendar's array: the first timer in its list, or [`NIL`]. The number
+    /// of slots is a power of two. Buckets whose numbers differ by a multiple of the number of
+    /// slots share a slot, and only one of them has timers at a time.
     lists: Vec<u32>,
     /// Bitmap of the slots that have timers.
     occupied: Vec<u64>,

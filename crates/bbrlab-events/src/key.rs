@@ -85,7 +85,7 @@ impl Key {
     }
 }
 
-/// The number of a kind, as stored in a tie (the lower half of a key).
+/// The number of a kind of event, as stored in a tie (the lower half of a key).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KindNumber(u64);
 

@@ -424,7 +424,7 @@ struct bbrlab_socket {
     /* packets; sent, and neither acknowledged, SACKed nor marked lost. Linux:
      * tcp_packets_in_flight. */
     uint32_t inflight;
-    /* nanoseconds; the host's clock, which may begin with 0 and never goes back. */
+    /* nanoseconds; the calling program's clock, which may begin with 0 and never goes back. */
     uint64_t now_ns;
     /* nanoseconds; earliest departure of the next packet, by pacing; 0 for now. */
     uint64_t departure_ns;
@@ -458,8 +458,8 @@ struct bbrlab_packet {
     uint32_t reserved;
 };
 
-/* A note that the host keeps with a packet and returns when the packet is acknowledged or lost.
- * Only the library reads the content of a note; a host may copy and move a note. */
+/* A note that the calling program keeps with a packet, and returns when the packet is acknowledged
+ * or lost. Only the library reads the content of a note; the program may copy and move a note. */
 struct bbrlab_note {
     /* 64 bytes. */
     uint64_t bytes[8];
@@ -487,7 +487,7 @@ struct bbrlab_ack {
     uint32_t reserved;
 };
 
-/* The values that the host must use until the next call. */
+/* The values that the calling program must use until its next call. */
 struct bbrlab_answer {
     /* Size of the struct in bytes. */
     uint32_t size;
@@ -501,8 +501,8 @@ struct bbrlab_answer {
     uint64_t pacing_rate;
     /* 1 if packets must be paced, else 0. */
     uint32_t is_paced;
-    /* 1 if the algorithm sets cwnd also in recovery; 0 if the host must reduce cwnd in recovery
-     * (PRR). */
+    /* 1 if the algorithm sets cwnd also in recovery; 0 if the calling program must reduce cwnd in
+     * recovery (PRR). */
     uint32_t has_cong_control;
     /* Name of the algorithm's state, empty if it has none. */
     char state[24];
@@ -579,7 +579,7 @@ struct bbrlab_segment {
     uint32_t sack[4][2];
 };
 
-/* An action that the host must carry out. */
+/* An action that the calling program must carry out. */
 struct bbrlab_action {
     /* Size of the struct in bytes. */
     uint32_t size;
@@ -589,7 +589,7 @@ struct bbrlab_action {
     uint32_t timer;
     /* 0. */
     uint32_t reserved;
-    /* nanoseconds; the deadline of ARM on the host's clock. */
+    /* nanoseconds; the deadline of ARM on the calling program's clock. */
     uint64_t at_ns;
     /* The segment of TRANSMIT. */
     bbrlab_segment segment;
@@ -697,8 +697,8 @@ int32_t bbrlab_cc_acked(bbrlab_cc *cc, const bbrlab_note *note);
 /* The packet with this note is marked lost, in an ACK or outside. */
 int32_t bbrlab_cc_lost(bbrlab_cc *cc, const bbrlab_socket *socket, const bbrlab_note *note);
 
-/* The ACK is processed; `socket` is the connection after it. `rs` is the host's own rate sample. If
- * it is null, the library takes the sample as Linux does. */
+/* The ACK is processed; `socket` is the connection after it. `rs` is the calling program's own rate
+ * sample. If `rs` is null, the library takes the sample as Linux does. */
 int32_t bbrlab_cc_ack_end(bbrlab_cc *cc, const bbrlab_socket *socket,
         const bbrlab_rate_sample *rs);
 
@@ -706,7 +706,7 @@ int32_t bbrlab_cc_ack_end(bbrlab_cc *cc, const bbrlab_socket *socket,
 int32_t bbrlab_cc_event(bbrlab_cc *cc, const bbrlab_socket *socket, uint32_t event,
         uint32_t value);
 
-/* Sets cwnd to a value that the host computed, for example by PRR; at least 1 packet. */
+/* Sets cwnd to a value that the calling program computed, for example by PRR; at least 1 packet. */
 int32_t bbrlab_cc_set_cwnd(bbrlab_cc *cc, uint32_t cwnd);
 
 /* Fills in the answer to the events so far. `answer->size` must be set. */
@@ -723,9 +723,9 @@ int32_t bbrlab_cc_info(const bbrlab_cc *cc,
         void (*field)(void *user, const char *name, int64_t value), void *user);
 
 /* Makes a whole sender of Linux: scoreboard, RACK-TLP, PRR, timers, pacing and a congestion control.
- * The host carries its segments and runs its timers. After each of the following events, the host
- * must call bbrlab_sender_action until there is nothing left to do. Times are nanoseconds of the
- * host's clock, which may begin with 0 and never goes back. */
+ * The calling program carries its segments and runs its timers. After each of the following events,
+ * the program must call bbrlab_sender_action until no action is left. Times are nanoseconds of the
+ * program's clock, which may begin with 0 and never goes back. */
 int32_t bbrlab_sender_new(const char *algorithm, const bbrlab_sender_setup *setup,
         bbrlab_sender **sender);
 
@@ -750,11 +750,11 @@ int32_t bbrlab_sender_write(bbrlab_sender *sender, uint64_t now_ns, uint64_t byt
 /* The application closes: a FIN follows the data. */
 int32_t bbrlab_sender_close(bbrlab_sender *sender, uint64_t now_ns);
 
-/* The host received data: the next byte that it expects and its window in bytes. */
+/* The calling program received data: the next byte that it expects, and its window in bytes. */
 int32_t bbrlab_sender_received(bbrlab_sender *sender, uint32_t rcv_nxt, uint32_t wnd);
 
-/* Fills in and removes the oldest thing that the host must still do; its kind is BBRLAB_ACTION_NONE
- * if there is none. `action->size` must be set. */
+/* Fills in and removes the oldest action that the calling program must still carry out; its kind is
+ * BBRLAB_ACTION_NONE if no action is left. `action->size` must be set. */
 int32_t bbrlab_sender_action(bbrlab_sender *sender, bbrlab_action *action);
 
 /* Fills in the state of the sender. `status->size` must be set. */

@@ -1,6 +1,6 @@
 //! Converts between C and Rust: pointers to references, and errors to numbers with a text. Catches
 //! panics, so that no panic reaches C.
-#![expect(unsafe_code, reason = "pointers of the host are read and written")]
+#![expect(unsafe_code, reason = "pointers of the C program are read and written")]
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
@@ -100,14 +100,14 @@ fn check<T: WithSize>(of: *const T) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Reads a struct of the host.
+/// Reads a struct of the C program.
 pub(crate) fn read<T: WithSize>(of: *const T) -> Result<T, Failed> {
     check(of)?;
     // SAFETY: the pointer is valid, aligned, and the struct has at least this size.
     Ok(unsafe { of.read() })
 }
 
-/// Writes a struct of the host, except its size: the size stays as the host has set it.
+/// Writes a struct of the C program, except its size: the size stays as the program has set it.
 pub(crate) fn write<T: WithSize>(of: *mut T, value: T) -> Result<(), Failed> {
     check(of.cast_const())?;
     // SAFETY: the pointer is valid, aligned, and the struct has at least this size.

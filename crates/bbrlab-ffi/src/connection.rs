@@ -1,15 +1,15 @@
-//! A connection of a C host: each of the host's events calls the algorithm.
+//! A connection of a C program (the host): each event that the program reports calls the algorithm.
 //!
-//! The algorithm's functions are called in the same order as in Linux. The host passes its own
+//! The algorithm's functions are called in the same order as in Linux. The program passes its own
 //! values, such as time and packets in flight, with every event. The connection derives the other
 //! inputs of the algorithm from the events: the counts of delivered and lost packets, the rate
-//! sample and the state of recovery.
+//! sample and the state of loss recovery.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_cong_control`, `tcp_init_transfer`;
 //! `net/ipv4/tcp_output.c`: `tcp_event_data_sent`, `tcp_cwnd_validate`, `tcp_tso_autosize`.
 //! Deviations:
-//! 1. PRR is the host's task: a host with PRR passes its cwnd to [`Connection::set_cwnd`], and a
-//!    host without PRR may leave cwnd unchanged until the reduction ends.
+//! 1. PRR is the C program's task: a program with PRR passes its cwnd to [`Connection::set_cwnd`],
+//!    and a program without PRR may leave cwnd unchanged until the reduction ends.
 
 use bbrlab_abi::{self as abi, Error, Event};
 use bbrlab_cc::linux_int::{before, trunc_u32};
@@ -24,8 +24,8 @@ use crate::border::{Failed, refused};
 use crate::note::Sent;
 use crate::seeded::Seeded;
 
-/// The TCP clock in nanoseconds when the host's clock is 0. The TCP clock starts above 0, because a
-/// time stamp of 0 means "none". Runs of the simulator begin with the same value.
+/// The TCP clock in nanoseconds when the C program's clock is 0. The TCP clock starts above 0,
+/// because a time stamp of 0 means "none". Runs of the simulator begin with the same value.
 pub(crate) const EPOCH_NS: u64 = 32_768_000_000;
 
 /// Linux's default of `sk_pacing_shift`, the largest burst in bytes (`GSO_LEGACY_MAX_SIZE`), and
@@ -45,7 +45,7 @@ struct OpenAck {
     lost: u32,
     /// Whether the acknowledged packets were counted and reported to the algorithm.
     is_reported: bool,
-    /// Whether the host forbids that this ACK raises cwnd.
+    /// Whether the C program forbids that this ACK raises cwnd.
     is_held: bool,
 }
 
@@ -68,7 +68,7 @@ impl Episode {
     }
 }
 
-/// A connection of a C host.
+/// A connection of a C program.
 #[derive(Debug)]
 pub struct Connection {
     pub(crate) conn: Conn,
@@ -134,7 +134,8 @@ impl Connection {
         }
     }
 
-    /// Copies the values that the host passes with every event, such as time and packets in flight.
+    /// Copies the values that the C program passes with every event, such as time and packets in
+    /// flight.
     fn refresh(&mut self, socket: &abi::Socket) -> Result<(), Failed> {
         let conn = &mut self.conn;
         let clock_ns = EPOCH_NS.saturating_add(socket.now_ns);
@@ -160,7 +161,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Begins an event: copies the host's values. Fails if the connection is not established.
+    /// Begins an event: copies the C program's values. Fails if the connection is not established.
     fn begin(&mut self, socket: &abi::Socket) -> Result<(), Failed> {
         if !self.is_established {
             return refused(Error::Order, "expected bbrlab_cc_init first");
@@ -181,7 +182,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Passes `event` to the algorithm, and stores the control that it returns.
+    /// Passes `event` to the algorithm, and stores the `Control` struct that the algorithm returns.
     pub(crate) fn cwnd_event(&mut self, event: CwndEvent) {
         self.conn.ctl = self.cc.cwnd_event(&self.conn, event, &mut self.draw);
     }
@@ -259,8 +260,8 @@ impl Connection {
     }
 
     /// Reports the acknowledged packets of the current ACK to the algorithm, once per ACK and
-    /// before losses and changes of state. Linux: the end of `tcp_clean_rtx_queue`,
-    /// `tcp_newly_delivered`.
+    /// before losses and changes of the loss-recovery state. Linux: the end of
+    /// `tcp_clean_rtx_queue`, `tcp_newly_delivered`.
     fn report_acked(&mut self) {
         let Some(ack) = self.ack.as_mut().filter(|ack| !ack.is_reported) else { return };
         ack.is_reported = true;
@@ -277,7 +278,7 @@ impl Connection {
         }
     }
 
-    /// Counts a packet that the host marks lost, and reports it to an algorithm that has
+    /// Counts a packet that the C program marks lost, and reports it to an algorithm that has
     /// `skb_marked_lost`.
     pub(crate) fn lost(&mut self, socket: &abi::Socket, sent: &Sent) -> Result<(), Failed> {
         self.begin(socket)?;
@@ -293,9 +294,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Ends the processing of an ACK: completes the rate sample and calls the algorithm. If the
-    /// host has a rate sample, `own`, this sample replaces the rate sample of the connection.
-    /// Linux: `tcp_rate_gen`, `tcp_cong_control`.
+    /// Ends the processing of an ACK: completes the rate sample and calls the algorithm. If the C
+    /// program passes its own rate sample, `own`, this sample replaces the rate sample of the
+    /// connection. Linux: `tcp_rate_gen`, `tcp_cong_control`.
     pub(crate) fn ack_end(
         &mut self,
         socket: &abi::Socket,
@@ -321,8 +322,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Carries out an event that the host reports with `bbrlab_cc_event`, such as a change of the
-    /// state of loss recovery.
+    /// Carries out an event that the C program reports with `bbrlab_cc_event`, such as a change of
+    /// the state of loss recovery.
     pub(crate) fn event(
         &mut self,
         socket: &abi::Socket,
@@ -372,7 +373,7 @@ impl Connection {
         }
     }
 
-    /// Stores the cwnd that the host computed.
+    /// Stores the cwnd that the C program computed.
     pub(crate) fn set_cwnd(&mut self, cwnd: u32) -> Result<(), Failed> {
         if cwnd == 0 {
             return refused(Error::Argument, "cwnd: expected at least 1 packet, found 0");
@@ -398,7 +399,7 @@ impl Connection {
         trunc_u32(bytes / u64::from(conn.mss)).max(least)
     }
 
-    /// Returns whether the algorithm has requested pacing, so that the host must pace packets.
+    /// Returns whether the algorithm has requested pacing, so that the C program must pace packets.
     pub(crate) fn is_paced(&self) -> bool {
         self.conn.ctl.pacing_status != PacingStatus::None
     }

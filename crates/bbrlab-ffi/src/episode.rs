@@ -15,8 +15,8 @@ use bbrlab_cc::{CaState, CongestionControl as _, Control, CwndEvent};
 use crate::connection::Connection;
 
 impl Connection {
-    /// Changes the state of loss recovery, and with it cwnd and ssthresh, after an event of the
-    /// host. Only [`Event::Timeout`] has a `value`.
+    /// Changes the state of loss recovery, and with it cwnd and ssthresh, after an event that the C
+    /// program reports. Only [`Event::Timeout`] has a `value`.
     pub(crate) fn change_episode(&mut self, event: Event, value: u32) {
         match event {
             Event::DisorderEntered => self.set_state(CaState::Disorder),

@@ -1,5 +1,5 @@
 //! The functions that C calls. `bbrlab.h` describes them.
-#![expect(unsafe_code, reason = "functions without mangled names, with pointers of the host")]
+#![expect(unsafe_code, reason = "functions without mangled names, with pointers of the C program")]
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
@@ -14,10 +14,10 @@ use crate::note::Sent;
 /// The largest number of parameters in one setup.
 const PARAMS_MAX: u32 = 1000;
 
-/// Returns the connection, with its control, to which a pointer of the host points.
+/// Returns the connection to which a pointer of the C program points, with its congestion control.
 ///
 /// # Safety
-/// The pointer is null or came from [`bbrlab_cc_new`], and no other thread uses the control.
+/// The pointer is null or came from [`bbrlab_cc_new`], and no other thread uses the connection.
 unsafe fn of<'a>(cc: *mut Connection) -> Result<&'a mut Connection, Failed> {
     // SAFETY: the caller vouches for the pointer.
     match unsafe { cc.as_mut() } {
@@ -26,7 +26,7 @@ unsafe fn of<'a>(cc: *mut Connection) -> Result<&'a mut Connection, Failed> {
     }
 }
 
-/// Reads a text of the host.
+/// Reads a text of the C program.
 ///
 /// # Safety
 /// The pointer is null or points to a text with a final zero byte.
@@ -66,8 +66,8 @@ pub(crate) fn algorithm(name: &str) -> Result<Algorithm, Failed> {
     Ok(algorithm)
 }
 
-/// Reads the parameters of an algorithm from an array of the host: `count` elements, the first at
-/// `first`.
+/// Reads the parameters of an algorithm from an array of the C program: `count` elements, the first
+/// at `first`.
 ///
 /// # Safety
 /// The array and the pointers in its elements are valid.
@@ -252,7 +252,7 @@ macro_rules! event {
         /// See `bbrlab.h`.
         ///
         /// # Safety
-        /// The pointers are null or valid, and no other thread uses the control.
+        /// The pointers are null or valid, and no other thread uses the connection.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $function(cc: *mut Connection, $($argument: $kind),*) -> i32 {
             guarded(|| {

@@ -1,11 +1,12 @@
 //! The congestion controls of bbrlab for C and C++ programs: `include/bbrlab.h` declares the
 //! functions.
 //!
-//! A host, the program that calls this library, makes one control per connection and reports the
-//! connection's events: packets sent, ACKs, losses, states of recovery. After each event, the host
-//! reads cwnd, pacing rate and burst size. The library calls the algorithm and takes rate samples
-//! as Linux does. The library reads no clock, draws random numbers only from the seed of a
-//! connection, and keeps no global state except the text of the last error of a thread.
+//! A host, the program that calls this library, makes one congestion control per connection and
+//! reports the connection's events: packets sent, ACKs, losses, changes of the loss-recovery state.
+//! After each event, the program reads cwnd, pacing rate and burst size. The library calls the
+//! algorithm and takes rate samples as Linux does. The library reads no clock, draws random numbers
+//! only from the seed of a connection, and keeps no global state except the text of the last error
+//! of a thread.
 //!
 //! | file | content |
 //! | --- | --- |

@@ -1,12 +1,12 @@
-//! The record of a sent packet, as opaque bytes that the host stores with the packet.
+//! The record of a sent packet, as opaque bytes that the C program stores with the packet.
 
 use bbrlab_abi as abi;
 use bbrlab_cc::LostSkb;
 use bbrlab_cc::linux_int::trunc_u32;
 use bbrlab_rate::{DeliveredSkb, Notes, SkbStamps};
 
-/// The last 8 bytes of every note. If these bytes differ, the host passed a pointer to something
-/// else.
+/// The last 8 bytes of every note. If these bytes differ, the C program passed a pointer to
+/// something else.
 const MARK: u64 = 0x6262_726c_6162_0001;
 
 /// The bits of a note that state whether the sender was application-limited, and whether the packet

@@ -1,8 +1,8 @@
-//! A complete TCP sender for a C host: the sender of `bbrlab-tcp`, whose transmissions and timers
-//! wait in a queue until the host takes them.
+//! A complete TCP sender for a C program (the host): the sender of `bbrlab-tcp`, whose
+//! transmissions and timers wait in a queue until the program takes them.
 //!
-//! The queue avoids calls from Rust into the host, so the host may report the next event of this
-//! sender even while the host carries out an action.
+//! Because of this queue, the sender never calls the C program. The program may therefore report
+//! the next event even while it carries out an action.
 
 use std::collections::VecDeque;
 
@@ -21,10 +21,11 @@ use crate::seeded::Seeded;
 /// packet (65,535 bytes).
 const MSS_MAX: u32 = 65_483;
 
-/// The latest time, in nanoseconds, that a host may pass to a function of the sender: 146 years.
+/// The latest time, in nanoseconds, that a C program may pass to a function of the sender: 146
+/// years.
 const NOW_MAX_NS: u64 = 1 << 62;
 
-/// The sender's timers. A host names a timer by the timer's index in this list.
+/// The sender's timers. A C program names a timer by the timer's index in this list.
 const TIMERS: [TimerId; TimerId::COUNT] = [
     TimerId::Retransmit,
     TimerId::DelayedAck,
@@ -33,7 +34,7 @@ const TIMERS: [TimerId; TimerId::COUNT] = [
     TimerId::Control,
 ];
 
-/// The random numbers of a sender, and the actions that the host has not taken yet.
+/// The random numbers of a sender, and the actions that the C program has not taken yet.
 #[derive(Debug)]
 struct Outbox {
     draw: Seeded,
@@ -82,7 +83,7 @@ impl Host for Outbox {
     }
 }
 
-/// Returns the C struct of a segment that the host must send.
+/// Returns the C struct of a segment that the C program must send.
 fn in_c(segment: &Segment) -> abi::Segment {
     let &Segment { seq, len, ack, wnd, tsval, tsecr, .. } = segment;
     abi::Segment {
@@ -102,8 +103,8 @@ fn in_c(segment: &Segment) -> abi::Segment {
     }
 }
 
-/// Returns the segment that the host has received and passes as the C struct `of`. Fails if the ECN
-/// field or the number of SACK blocks is out of range.
+/// Returns the segment that the C program has received and passes as the struct `of`. Fails if the
+/// ECN field or the number of SACK blocks is out of range.
 fn from_c(of: &abi::Segment) -> Result<Segment, Failed> {
     let Some(sack_count) = u8::try_from(of.sack_count).ok().filter(|&count| count <= 4) else {
         let found = of.sack_count;
@@ -135,7 +136,7 @@ fn from_c(of: &abi::Segment) -> Result<Segment, Failed> {
     })
 }
 
-/// A complete TCP sender for a C host.
+/// A complete TCP sender for a C program.
 #[derive(Debug)]
 pub struct HostedSender {
     sender: Sender,
@@ -200,8 +201,8 @@ impl HostedSender {
         })
     }
 
-    /// Calls `act` with the sender at the host's time `now_ns`. After `act`, passes the
-    /// application's waiting data, or its FIN, to the socket if the socket is writable.
+    /// Calls `act` with the sender at the time `now_ns` of the C program's clock. After `act`,
+    /// passes the application's waiting data, or its FIN, to the socket if the socket is writable.
     fn event(
         &mut self,
         now_ns: u64,
@@ -269,14 +270,14 @@ impl HostedSender {
         Ok(())
     }
 
-    /// Records the next byte that the host expects from the peer, and the window that the host
+    /// Records the next byte that the C program expects from the peer, and the window that it
     /// advertises.
     pub(crate) fn received(&mut self, rcv_nxt: u32, wnd: u32) {
         let before = self.sender.reverse();
         self.sender.set_reverse(Reverse { rcv_nxt, wnd, ..before });
     }
 
-    /// Removes and returns the oldest action that the host has not taken.
+    /// Removes and returns the oldest action that the C program has not taken.
     pub(crate) fn action(&mut self) -> abi::Action {
         self.outbox.waiting.pop_front().unwrap_or(abi::Action {
             size: abi::Action::SIZE,
@@ -357,7 +358,7 @@ mod tests {
         abi::Segment { seq, ack, wnd: 60_000, flags, ..idle.action().segment }
     }
 
-    /// Returns the sequence numbers and sizes of the segments that the host must send.
+    /// Returns the sequence numbers and sizes of the segments that the C program must send.
     fn sent(sender: &mut HostedSender) -> Vec<(u32, u32)> {
         std::iter::repeat_with(|| sender.action())
             .take_while(|action| action.kind != actions::NONE)

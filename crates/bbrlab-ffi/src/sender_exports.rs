@@ -1,5 +1,5 @@
 //! The functions with which a C program drives a complete TCP sender. `bbrlab.h` describes them.
-#![expect(unsafe_code, reason = "functions without mangled names, with pointers of the host")]
+#![expect(unsafe_code, reason = "functions without mangled names, with pointers of the C program")]
 
 use std::ffi::c_char;
 
@@ -9,7 +9,7 @@ use crate::border::{Failed, guarded, read, refused, write};
 use crate::exports::{algorithm, params, words};
 use crate::sender::HostedSender;
 
-/// Returns the sender to which a pointer of the host points.
+/// Returns the sender to which a pointer of the C program points.
 ///
 /// # Safety
 /// The pointer is null or came from [`bbrlab_sender_new`], and no other thread uses the sender.

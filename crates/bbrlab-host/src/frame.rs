@@ -1,5 +1,5 @@
-//! Packets of a host's kernel as packets of the emulated network: their bytes, and the fields that
-//! the network reads.
+//! Packets that the machine's kernel sends or receives, as packets of the emulated network: their
+//! bytes, and the fields that the network reads.
 
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -86,7 +86,7 @@ impl Frame {
     }
 
     /// Reads the fields of a packet that a host on the side `from` has sent. Returns `None` for
-    /// packets that do not belong to a flow, such as multicasts that the host's kernel sends.
+    /// packets that do not belong to a flow, such as multicasts that the machine's kernel sends.
     pub(crate) fn fields(&self, from: Side) -> Option<Fields> {
         const TCP: u8 = 6;
         const UDP: u8 = 17;

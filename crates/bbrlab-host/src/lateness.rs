@@ -1,5 +1,5 @@
-//! The lateness of packets: the time at which a packet was handed to a host's kernel, minus the
-//! time at which the packet left the emulated network.
+//! The lateness of packets. A packet's lateness is the time at which the emulator handed it to the
+//! machine's kernel, minus the time at which it left the emulated network.
 
 /// The lateness of each packet of a run.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -26,7 +26,7 @@ use crate::serve::serve;
 pub struct Launch<'a> {
     /// The compiled program that opens the flows' sockets.
     pub program: &'a Path,
-    /// The folder with the files that the program reads, and into which it writes its records.
+    /// The folder with the files that the program reads, and into which it writes its measurements.
     pub folder: &'a Path,
     /// The run to be launched.
     pub run: &'a Run,
@@ -39,7 +39,7 @@ pub struct Ran {
     pub network: NetworkResult,
     /// The lateness of the packets that left the network.
     pub lateness: Lateness,
-    /// CPU seconds of the program and the emulator.
+    /// CPU seconds of the program with the flows' sockets, and of the emulator.
     pub cpu_s: f64,
 }
 
@@ -50,23 +50,24 @@ pub enum Finish {
     Complete(Box<Ran>),
     /// The caller requested the end after the run had begun.
     Partial(Box<Ran>),
-    /// The caller requested the end before the run had begun; or the program was killed, because it
-    /// had not ended 800 ms after the request.
+    /// The caller requested the end before the run had begun; or the program with the flows'
+    /// sockets was killed, because it had not ended 800 ms after the request.
     Stopped,
 }
 
-/// The program is killed if it is still running this long after a request to end. The program
-/// should write its records and end in this time.
+/// The program with the flows' sockets is killed if it still runs this long after a request to end.
+/// In this time, the program should write its measurements and end.
 const GRACE: Duration = Duration::from_millis(800);
 
-/// Seconds that the set-up, the start and the records may take in addition to a run's duration.
+/// Seconds that the set-up, the start and the writing of measurements may take in addition to a
+/// run's duration.
 const EXTRA_S: u64 = 600;
 
-/// Runs the program and the emulator until the end of the run, or until `stop` returns true. Calls
-/// `watch` with the finished share of the run, from 0 to 1.
+/// Runs the program with the flows' sockets, and the emulator, until the end of the run, or until
+/// `stop` returns true. Calls `watch` with the finished share of the run, from 0 to 1.
 ///
 /// # Errors
-/// Fails if the program or a device fails.
+/// Fails if this program or a TUN device fails.
 pub fn launch(
     launch: &Launch<'_>,
     stop: &dyn Fn() -> bool,
@@ -105,8 +106,8 @@ pub fn launch(
         let mut tick = || watch(progress(launch.folder));
         let is_late = || stop() && ending.is_over_grace();
         let ended = run_program(&mut command, Some(limit), true, &is_late, &mut tick);
-        // The command holds this process's last copy of the program's end of the socket. Dropping
-        // the command closes the copy, so the emulator stops waiting if no message has come.
+        // `command` holds this process's last copy of the program's side of the socket pair.
+        // Dropping `command` closes the copy, so the emulator stops waiting if no message has come.
         drop(command);
         is_over.store(true, Ordering::Relaxed);
         let served = emulator.join().unwrap_or_else(|_| Err("the emulator failed".to_owned()));
@@ -139,7 +140,7 @@ pub fn launch(
     })
 }
 
-/// A request to the program to end early.
+/// A request that the program with the flows' sockets end early.
 struct Ending {
     socket: UnixStream,
     /// The time of the request; `None` until the request is made.
@@ -162,8 +163,8 @@ impl Ending {
     }
 }
 
-/// Returns the program's report of its end: success, or the reason of a failure. Returns `None` if
-/// there is no report.
+/// Returns how the program with the flows' sockets says that it ended: success, or the reason of a
+/// failure. Returns `None` if there is no report.
 fn said(folder: &Path) -> Option<Result<(), String>> {
     let text = fs::read_to_string(folder.join("status")).ok()?;
     let text = text.trim();

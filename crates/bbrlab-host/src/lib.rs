@@ -6,9 +6,9 @@
 //! the time at which a packet leaves this network, the thread writes the packet to the other
 //! device.
 //!
-//! In runs on the host's kernel, queues, losses and delays therefore follow the simulator's rules.
-//! A packet's lateness is measured: the time at which the thread writes the packet, minus the time
-//! at which the packet leaves the network.
+//! In runs on the machine's kernel, the simulator's model therefore determines queues, losses and
+//! delays. A packet's lateness is measured: the time at which the thread writes the packet, minus
+//! the time at which the packet leaves the network.
 //!
 //! | file | content |
 //! | --- | --- |

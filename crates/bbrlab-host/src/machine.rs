@@ -23,7 +23,7 @@ pub fn kernel_release() -> String {
 /// true.
 #[must_use]
 pub fn has_control(name: &str) -> bool {
-    // Only the error ENOENT means that the control is missing.
+    // Only the error ENOENT means that the congestion control is missing.
     let is_known = || {
         socket(AddressFamily::INET, SocketType::STREAM, None)
             .map_or(true, |socket| sockopt::set_tcp_congestion(&socket, name) != Err(Errno::NOENT))
@@ -41,7 +41,7 @@ fn own_status() -> String {
 pub fn missing() -> Option<String> {
     if !has_rights(&own_status()) {
         return Some(
-            "the back end host needs root, or the capabilities CAP_NET_ADMIN and CAP_SYS_ADMIN: \
+            "the back end `host` needs root, or the capabilities CAP_NET_ADMIN and CAP_SYS_ADMIN: \
              it creates network namespaces and TUN devices"
                 .to_owned(),
         );
@@ -49,14 +49,14 @@ pub fn missing() -> Option<String> {
     let tun = "/dev/net/tun";
     if let Err(error) = File::options().read(true).write(true).open(tun) {
         return Some(format!(
-            "the back end host needs {tun}, which cannot be opened: {}; `modprobe tun` loads the \
+            "the back end `host` needs {tun}, which cannot be opened: {}; `modprobe tun` loads the \
              kernel's module",
             plain(&error)
         ));
     }
     if !FOLDERS.iter().any(|folder| Path::new(folder).join("ip").is_file()) {
         return Some(
-            "the back end host needs the command `ip`; Debian: sudo apt-get install iproute2"
+            "the back end `host` needs the command `ip`; Debian: sudo apt-get install iproute2"
                 .to_owned(),
         );
     }

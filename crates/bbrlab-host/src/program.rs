@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 /// The name of the header, the only source that is not in the compiler's command line.
 const HEADER: &str = "lab.h";
 
-/// The program's C sources, each with its name and its text.
+/// The C sources of this program, each with its name and its text.
 const SOURCES: [(&str, &str); 8] = [
     (HEADER, include_str!("../../../adapters/linux/lab.h")),
     ("main.c", include_str!("../../../adapters/linux/main.c")),
@@ -27,13 +27,13 @@ const SOURCES: [(&str, &str); 8] = [
     ("qdisc.c", include_str!("../../../adapters/linux/qdisc.c")),
 ];
 
-/// The name of the program's file.
+/// The file name of the compiled program.
 const PROGRAM: &str = "lab";
 
 /// The time limit of a compilation, which usually takes about a second of CPU time.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Returns the folder of the program, which is named after a hash of the sources.
+/// Returns the folder of the compiled program, which is named after a hash of the sources.
 fn folder() -> Result<PathBuf, String> {
     let mut hash = Sha256::new();
     for (name, text) in SOURCES {
@@ -48,18 +48,19 @@ fn folder() -> Result<PathBuf, String> {
     absolute(&folder).map_err(|error| failed("find", &folder, &error))
 }
 
-/// Returns the program if it has been compiled.
+/// Returns the path of the compiled program, if the program has been compiled.
 #[must_use]
 pub fn existing() -> Option<PathBuf> {
     folder().ok().map(|folder| folder.join(PROGRAM)).filter(|program| program.is_file())
 }
 
-/// Returns the program, and compiles it if needed; `None` if `stop` returned true meanwhile.
+/// Returns the path of the compiled program, and compiles it if needed; `None` if `stop` returned
+/// true meanwhile.
 ///
 /// # Errors
 /// Fails if there is no compiler, or the compilation fails.
 pub fn program(stop: &dyn Fn() -> bool) -> Result<Option<PathBuf>, String> {
-    /// Threads wait here while one thread compiles the program.
+    /// Threads wait here while one thread compiles the C sources.
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(program) = existing() {
@@ -73,7 +74,7 @@ pub fn program(stop: &dyn Fn() -> bool) -> Result<Option<PathBuf>, String> {
             return Ok(None);
         }
         match fs::rename(&building, &folder) {
-            // If the program exists in spite of an error, another process has compiled it
+            // If the compiled program exists in spite of an error, another process has compiled it
             // meanwhile.
             Err(error) if !folder.join(PROGRAM).is_file() => Err(failed("write", &folder, &error)),
             _ => Ok(Some(folder.join(PROGRAM))),
@@ -87,7 +88,7 @@ fn failed(what: &str, path: &Path, error: &io::Error) -> String {
     format!("cannot {what} {}: {}", path.display(), plain(error))
 }
 
-/// Returns whether the program was built; if not, `stop` returned true.
+/// Returns whether the program was compiled; if not, `stop` returned true.
 fn build_in(building: &Path, stop: &dyn Fn() -> bool) -> Result<bool, String> {
     fs::create_dir_all(building).map_err(|error| failed("write", building, &error))?;
     for (name, text) in SOURCES {
@@ -111,15 +112,15 @@ fn build_in(building: &Path, stop: &dyn Fn() -> bool) -> Result<bool, String> {
             let text = fs::read_to_string(&log).unwrap_or_default();
             let error = text.lines().find(|line| line.contains("error"));
             let error = error.or_else(|| text.lines().next()).unwrap_or("no message");
-            Err(format!("cc cannot compile the program of the back end host: {error}"))
+            Err(format!("cc cannot compile the program of the back end `host`: {error}"))
         }
         Ok(Ended::Stopped) => Ok(false),
         Ok(Ended::TimedOut) => Err(format!("cc did not end within {} s", LIMIT.as_secs())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err("the back end host compiles a small program once and needs cc, which is missing; \
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(
+            "the back end `host` compiles a small program once and needs cc, which is missing; \
              Debian: sudo apt-get install --no-install-recommends gcc libc6-dev"
-                .to_owned())
-        }
+                .to_owned(),
+        ),
         Err(error) => Err(format!("cannot start cc: {}", plain(&error))),
     }
 }

@@ -87,8 +87,8 @@ fn ns(time: Timespec) -> u64 {
 }
 
 impl Devices {
-    /// Waits for the message of the program with the devices and the time zero; `None` if the
-    /// program has ended.
+    /// Waits for the message with which the program that opens the flows' sockets hands over the
+    /// devices and the time zero; `None` if the program has ended.
     fn receive(socket: &UnixStream) -> Result<Option<Self>, Errno> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut control = RecvAncillaryBuffer::new(&mut space);

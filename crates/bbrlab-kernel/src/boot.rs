@@ -21,8 +21,8 @@ use crate::error::KernelError;
 /// The name of the file with the output of the kernel and its programs.
 pub const LOG: &str = "log";
 
-/// The file in which the guest's program `lab` reports how it ended: `ok`, or the reason of a
-/// failure.
+/// The file in which the kernel's first program, `lab`, reports how it ended: `ok`, or the reason
+/// of a failure.
 const STATUS: &str = "status";
 
 /// The file whose size in bytes is the finished share of the run, in percent.
@@ -43,10 +43,10 @@ pub struct Boot<'a> {
     /// The processor to which the kernel is pinned (see `FreeCpu`); `None` if the kernel may use
     /// any processor.
     pub cpu: Option<usize>,
-    /// The guest's memory in MiB. The size is part of the kernel's command line, so another size
+    /// The kernel's memory in MiB. The size is part of the kernel's command line, so another size
     /// gives different random numbers. 256 MiB are enough for links up to 100 Mbit/s.
     pub memory_mib: u32,
-    /// The time on the host's clock after which the kernel is killed.
+    /// The real time after which the kernel is killed.
     pub limit: Duration,
 }
 
@@ -58,7 +58,7 @@ pub struct Booted {
 }
 
 impl Kernel {
-    /// Boots this kernel, and returns when the guest has switched itself off. Calls `stop` ten
+    /// Boots this kernel, and returns when the kernel has switched itself off. Calls `stop` ten
     /// times per second; if it returns true, kills the kernel and its programs. Calls `watch` with
     /// the finished share of the scenario's duration, from 0 to 1.
     ///
@@ -66,7 +66,7 @@ impl Kernel {
     /// killed.
     ///
     /// # Errors
-    /// Fails if the kernel does not start, the scenario fails in the guest, the limit expires, or
+    /// Fails if the kernel does not start, the scenario fails in the kernel, the limit expires, or
     /// `stop` returns true ([`KernelError::Interrupted`]).
     pub fn boot(
         &self,

@@ -18,7 +18,8 @@ use crate::variants;
 /// Free disk space that a build needs, in bytes. The unpacked sources alone take 1.7 GB.
 const SPACE: u64 = 2_500_000_000;
 
-/// Free disk space, in bytes, for a build that compiles only the guest's programs.
+/// Free disk space, in bytes, for a build that compiles only bbrlab's programs for the guest
+/// kernel.
 const SPACE_OF_GUEST: u64 = 50_000_000;
 
 /// Approximate number of the kernel's source files that are compiled. Only the progress display
@@ -26,7 +27,7 @@ const SPACE_OF_GUEST: u64 = 50_000_000;
 const FILES: usize = 600;
 
 /// The files of a built kernel that are made from the distribution's source package, not from the
-/// sources of the guest's programs. Together they are called the image.
+/// sources of bbrlab's programs for the guest kernel. Together they are called the image.
 const IMAGE: [&str; 2] = ["linux", "config"];
 
 /// The result of a build.
@@ -239,9 +240,10 @@ fn remove_unchecked(folder: &Path, image: &str) {
     }
 }
 
-/// Returns a built kernel whose image a new build can copy, so that only the guest's programs must
-/// be compiled; `None` if there is none. The kernel's image has the hash `image`, and the files of
-/// the image are undamaged. The kernel in `.unchecked` is returned only if no other kernel fits.
+/// Returns a built kernel whose image a new build can copy, so that only bbrlab's programs for the
+/// guest kernel must be compiled; `None` if there is none. The kernel's image has the hash `image`,
+/// and the files of the image are undamaged. The kernel in `.unchecked` is returned only if no
+/// other kernel fits.
 fn image_there(folder: &Path, image: &str) -> Option<Kernel> {
     let unchecked = Kernel::open(&folder.join(UNCHECKED)).ok();
     let all = kernels_in(folder).whole;
@@ -340,8 +342,8 @@ fn compile_kernel(
     fs::copy(obj.join(".config"), result.join("config"))
         .map_err(|error| KernelError::io("copy", &obj.join(".config"), &error))?;
     let version = version(&src)?;
-    // Remove the sources before the check to free disk space: the guest's memory is a file, which
-    // may be on the same disk.
+    // Remove the sources before the check to free disk space: the memory of the booted kernel is a
+    // file, which may be on the same disk.
     let _ = fs::remove_dir_all(&src);
     let _ = fs::remove_dir_all(&obj);
     Ok(Manifest {
@@ -405,7 +407,8 @@ fn version(src: &Path) -> Result<String, KernelError> {
     Ok(["VERSION", "PATCHLEVEL", "SUBLEVEL"].map(number).join("."))
 }
 
-/// Compiles the guest's first program, and the library that is loaded into the kernel.
+/// Compiles the guest kernel's first program, and the library that is loaded into the kernel's
+/// process.
 fn compile_guest(scratch: &Path, steps: &mut Steps<'_, '_>) -> Result<(), KernelError> {
     steps.begin("compile the guest's programs");
     let guest = scratch.join("guest");
@@ -473,7 +476,7 @@ mod tests {
     use crate::scratch::Scratch;
 
     /// If the folder has a kernel with the same sources, configuration and patches, a build takes
-    /// this kernel's image and compiles only the guest's programs.
+    /// this kernel's image and compiles only bbrlab's programs for it.
     #[test]
     fn a_whole_image_of_another_guest_is_taken() {
         let scratch = Scratch::new("image");

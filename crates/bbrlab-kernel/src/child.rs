@@ -41,7 +41,7 @@ pub fn run(
 ) -> std::io::Result<Ended> {
     #[expect(
         clippy::disallowed_methods,
-        reason = "a time limit on the host; no result depends on it"
+        reason = "a time limit in real time; no result depends on it"
     )]
     let start = Instant::now();
     let mut group = Group { leader: command.process_group(0).spawn()?, has_ended: false };

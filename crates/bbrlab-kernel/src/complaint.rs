@@ -7,12 +7,12 @@ use std::path::Path;
 const CAUSES: [(&str, &str); 6] = [
     (
         "PROT_EXEC mmap",
-        "the folder of the guest's memory (TMPDIR, else /dev/shm) forbids executable files (it is \
+        "the folder of the kernel's memory (TMPDIR, else /dev/shm) forbids executable files (it is \
          mounted noexec); set TMPDIR to a folder that allows them and has space for the memory",
     ),
     (
         "No space left on device",
-        "the folder of the guest's memory (TMPDIR, else /dev/shm) or of the results is full",
+        "the folder of the kernel's memory (TMPDIR, else /dev/shm) or of the results is full",
     ),
     (
         "ptrace",
@@ -20,7 +20,7 @@ const CAUSES: [(&str, &str); 6] = [
          in a container, allow it (`--cap-add SYS_PTRACE` or another seccomp profile)",
     ),
     ("Segfault with no mm", "the kernel crashed at its start"),
-    ("Out of memory", "the guest's memory is too small for this scenario"),
+    ("Out of memory", "the kernel's memory is too small for this scenario"),
     ("Kernel panic", "the kernel panicked"),
 ];
 
@@ -41,7 +41,7 @@ pub(crate) fn complaint(status: Option<&str>, log: &str, path: &Path) -> String 
     format!("{cause}. Its last messages, from {}:\n{last}", path.display())
 }
 
-/// Returns the last lines that the guest's programs printed, at most ten.
+/// Returns the last lines that the programs in the guest kernel printed, at most ten.
 fn printed(log: &str) -> String {
     let is_own = |line: &&str| {
         !(line.starts_with("Checking ")
@@ -91,7 +91,7 @@ mod tests {
             "Checking that ptrace can change system call numbers...OK\n\
              Checking PROT_EXEC mmap in /dev/shm...Operation not permitted\n",
             &expect![[r#"
-                the folder of the guest's memory (TMPDIR, else /dev/shm) forbids executable files (it is mounted noexec); set TMPDIR to a folder that allows them and has space for the memory. Its last messages, from run/log:
+                the folder of the kernel's memory (TMPDIR, else /dev/shm) forbids executable files (it is mounted noexec); set TMPDIR to a folder that allows them and has space for the memory. Its last messages, from run/log:
                 Checking that ptrace can change system call numbers...OK
                 Checking PROT_EXEC mmap in /dev/shm...Operation not permitted"#]],
         );

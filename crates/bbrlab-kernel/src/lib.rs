@@ -1,9 +1,9 @@
 //! A real Linux kernel as a program: builds a User-Mode Linux from the distribution's source
 //! package, keeps built kernels in the user's cache, and boots them in virtual time.
 //!
-//! The sources of the guest's programs (`adapters/linux/`) are compiled into this crate as text.
-//! The guest's programs define the formats of the file `scenario` and of the results; this crate
-//! does not depend on these formats.
+//! The built kernel is called the guest kernel. The sources of bbrlab's programs that run in it
+//! (`adapters/linux/`) are compiled into this crate as text. These programs define the formats of
+//! the file `scenario` and of the results; this crate does not depend on these formats.
 //!
 //! | file | idea |
 //! | --- | --- |

@@ -19,8 +19,8 @@ pub struct Manifest {
     pub version: String,
     /// The hash of all inputs of the build: 16 hexadecimal digits.
     pub hash: String,
-    /// The hash of the inputs from which the file `linux` was built: all inputs except the guest's
-    /// programs.
+    /// The hash of the inputs from which the file `linux` was built: all inputs except bbrlab's
+    /// programs for the guest kernel.
     pub image: String,
     /// The source package and its version, such as `linux-source-6.12 6.12.117-1~deb12u1`.
     pub source: String,

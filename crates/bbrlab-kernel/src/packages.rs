@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use crate::error::KernelError;
 use crate::recipe::Order;
 
-/// Programs with the packages that contain them. The guest uses `ip`, `tc` and `ethtool`, the build
-/// uses the other programs.
+/// System programs, each with the Debian package that contains it. The guest kernel uses `ip`, `tc`
+/// and `ethtool`; the build uses the other programs.
 const PROGRAMS: [(&str, &str); 9] = [
     ("gcc", "gcc"),
     ("make", "make"),

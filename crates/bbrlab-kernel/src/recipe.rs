@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::error::KernelError;
 use crate::manifest::Patch;
 
-/// The source files of the guest's programs: name and text.
+/// The source files of bbrlab's programs for the guest kernel: name and text.
 pub(crate) const GUEST: [(&str, &str); 9] = [
     ("lab.h", include_str!("../../../adapters/linux/lab.h")),
     ("main.c", include_str!("../../../adapters/linux/main.c")),

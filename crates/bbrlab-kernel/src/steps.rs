@@ -1,4 +1,5 @@
-//! The steps of a build: their programs, their progress, their messages, and their CPU time.
+//! The steps of a kernel's build: the programs that they start, and their progress, messages and
+//! CPU time.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -93,8 +94,8 @@ impl<'w, 'a> Steps<'w, 'a> {
         make
     }
 
-    /// Runs a program of the current step. Calls `share` with the program's output, to get the
-    /// finished share and a text about the finished work.
+    /// Runs a program of the build's current step. Calls `share` with the program's output, to get
+    /// the finished share and a text about the finished work.
     ///
     /// # Errors
     /// Fails if the program cannot be started or fails, or the caller requests the end.

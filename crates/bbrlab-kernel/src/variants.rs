@@ -3,7 +3,7 @@
 //!
 //! The BBRv3 patch replaces version 1 by version 3 under the name `bbr`; this file adds version 1
 //! again, from the unpatched tree, under the name `bbr1`. The BBRv2 patch adds `bbr2`, and expects
-//! a kernel with IPv6, which the guest's kernel does not have; this file changes the patched source
+//! a kernel with IPv6, which the built kernel does not have; this file changes the patched source
 //! accordingly.
 
 use std::fs;

@@ -58,11 +58,11 @@ pub struct BatchOptions {
     pub held: u64,
     /// The custom congestion controls that the scenario declares. If any of these is not native
     /// code, such as a Python class (see `Maker::is_native`), all runs are computed on the caller's
-    /// thread, one after the other. A run that uses a control of non-native code is always
-    /// recomputed, because the run's folder does not identify the control's behaviour.
+    /// thread, one after the other. A run that uses a congestion control of non-native code is
+    /// always recomputed, because the run's folder does not identify the control's behaviour.
     pub controls: Controls,
     /// The program texts of the custom congestion controls. The folder of a run keeps the texts of
-    /// the controls that the run uses.
+    /// the congestion controls that the run uses.
     pub control_texts: ControlTexts,
     /// The request to stop, which the user makes to end the batch early.
     pub stop: Stop,
@@ -91,7 +91,7 @@ pub enum SummaryOf {
 /// The results of a batch.
 #[derive(Debug)]
 pub struct Batch<'s> {
-    /// The records of the complete runs, in the scenario's order.
+    /// The records (results) of the complete runs, in the scenario's order.
     pub records: Records<'s>,
     /// The folder of the batch; `None` if no files were written.
     pub out: Option<PathBuf>,
@@ -112,8 +112,8 @@ pub struct Batch<'s> {
     /// earlier computation. This is possible only for a run with a custom congestion control that
     /// is not native code, because only such a run is recomputed although it is complete.
     pub partial: Option<Box<RunSummary>>,
-    /// If `repeat` has `until`: the counts of points that ended without a confidence interval as
-    /// narrow as `until` requires.
+    /// If `repeat` has `until`: the counts of sweep points that ended without a confidence interval
+    /// as narrow as `until` requires.
     pub undecided: Option<Undecided>,
 }
 
@@ -290,8 +290,8 @@ pub(crate) fn run_these<'s>(
 }
 
 /// Returns an error if the caller does not provide the declared custom congestion controls. Also
-/// returns an error if results go to a folder and the program of a control has no hash, because the
-/// folder identifies the control by this hash.
+/// returns an error if results go to a folder and the program text of a congestion control has no
+/// hash, because the folder identifies the control by this hash.
 fn check_controls(scenario: &Scenario, options: &BatchOptions) -> Result<(), LabError> {
     for outside in scenario.outside() {
         if options.controls.get(&outside.name).is_none() {
@@ -338,16 +338,16 @@ const PACKETS_OF_SET_UP: u64 = 10_000;
 const EVENTS_OF_A_PACKET: u64 = 3;
 
 /// The estimated work of each run, in data packets: its expected data packets, or its expected
-/// events divided by [`EVENTS_OF_A_PACKET`], whichever is larger. All seeds of a point have the
-/// same estimate.
+/// events divided by [`EVENTS_OF_A_PACKET`], whichever is larger. All seeds of a sweep point have
+/// the same estimate.
 struct Weights {
-    /// For each point, the estimated work of one of its runs in data packets, without the set-up; 0
-    /// for points that were not requested.
+    /// For each sweep point, the estimated work of one of its runs in data packets, without the
+    /// set-up; 0 for points that were not requested.
     packets: Vec<u64>,
 }
 
 impl Weights {
-    /// Computes the weights of the points `points`; the other points get the weight 0.
+    /// Computes the weights of the sweep points `points`; the other points get the weight 0.
     fn of(scenario: &Scenario, points: impl IntoIterator<Item = u64>) -> Self {
         let mut packets =
             vec![0; usize::try_from(scenario.points()).expect("the list of points fits in memory")];
@@ -389,7 +389,7 @@ enum State {
     Complete(How),
 }
 
-/// The results of [`Work::all_runs`]: the state of each run, and the records in memory.
+/// The results of [`Work::all_runs`]: the state of each run, and the runs' results in memory.
 struct Outcome {
     /// The state of each of the batch's runs, in the batch's order.
     states: Vec<State>,
@@ -459,7 +459,8 @@ impl<'a, 's> Work<'a, 's> {
         let weight_of =
             |places: &[u32]| places.iter().map(|&at| self.weight(at as usize)).sum::<u64>();
         let mut states = vec![State::Open; self.count()];
-        // Without a folder, hold all records in memory, because records cannot be read again.
+        // Without a folder, hold the results of all runs in memory, because they cannot be read
+        // again.
         let mut held = Held::new(if options.out.is_some() { options.held } else { u64::MAX });
         let mut partial = None;
         let mut left: Vec<u32> = (0u32..).take(self.count()).collect();
@@ -708,7 +709,7 @@ pub fn save_measured(
     Files::of_measured(import_json, &executed).write(folder)
 }
 
-/// Returns an error if a folder has files that are not from the run with the record `summary`,
+/// Returns an error if a folder has files that are not from the run with the results `summary`,
 /// unless `force` is true. `first` is the name and the text of the first file that this run writes.
 /// If the folder has this file but is not marked as complete, the same run was killed while it
 /// wrote its files, and the function returns no error.

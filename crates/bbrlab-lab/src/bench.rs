@@ -1,5 +1,5 @@
-//! The speed table: fixed cases, their CPU time and memory, and a digest that shows whether two
-//! programs computed the same results.
+//! The speed table: fixed scenarios (benchmark cases), their CPU time and memory, and a digest that
+//! shows whether two builds of bbrlab computed the same results.
 //!
 //! The cases (a) to (d) use `bbr1`, a buffer of 4 BDP and delayed ACKs as in Linux. Every packet is
 //! paced separately (`tso = "off"`), access links have no rate limit, and the flows' starts are
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::machine::peak_rss_bytes;
 use crate::run_folder::{ControlTexts, write_run};
 
-/// How a case's packets travel: their link or links, and what happens to them there.
+/// How the packets of a benchmark case travel: over which links, and what happens to them there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PacketPath {
     /// One drop-tail link of constant rate; the departure of a packet is computed when the packet
@@ -68,7 +68,7 @@ impl PacketPath {
     }
 }
 
-/// A case of the speed table: a scenario with its simulated time.
+/// A benchmark case, a row of the speed table: a scenario with its simulated time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BenchCase {
     /// The case's name.
@@ -95,7 +95,7 @@ pub struct BenchCase {
     sample: Cow<'static, str>,
 }
 
-/// The measurements of one case.
+/// The measurements of one benchmark case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BenchResult {
     /// The case's name.
@@ -135,7 +135,7 @@ pub struct BenchResult {
     /// The peak memory of the process in bytes; null if the system does not report it.
     pub peak_rss_bytes: Option<u64>,
     /// Hash over what happens to every packet in the simulated network. The digest shows whether
-    /// two programs computed the same results.
+    /// two builds of bbrlab computed the same results.
     pub digest: String,
 }
 
@@ -194,7 +194,7 @@ impl BenchResult {
     }
 }
 
-/// The cases: first (a) to (d), then their variants.
+/// The benchmark cases: first (a) to (d), then their variants.
 pub const BENCH_CASES: &[BenchCase] = &[
     A,
     B,
@@ -227,9 +227,10 @@ pub const BENCH_CASES: &[BenchCase] = &[
     BenchCase { name: "b-two-links", path: PacketPath::TwoLinks, ..B },
     BenchCase { name: "b-access", path: PacketPath::AccessLinks, ..B },
     BenchCase { name: "b-trace", path: PacketPath::Trace, ..B },
-    // A case for `cargo xtask growth`: one flow. At every rate of the link, the socket buffers and
-    // the bottleneck's buffer are too large to limit this flow. The buffer is not 4 BDP: at the
-    // lowest rates, 4 BDP are three packets, and every bandwidth probe would lose packets.
+    // `cargo xtask growth` uses this case, which has one flow. At every rate of the link, the
+    // socket buffers and the bottleneck's buffer are too large to limit this flow. The buffer is
+    // not 4 BDP: at the lowest rates, 4 BDP are three packets, and every bandwidth probe would lose
+    // packets.
     BenchCase {
         name: "wide",
         is_default: false,
@@ -240,7 +241,7 @@ pub const BENCH_CASES: &[BenchCase] = &[
     },
 ];
 
-/// Returns the case with this name.
+/// Returns the benchmark case with this name.
 ///
 /// # Errors
 /// Fails if no case has this name.
@@ -254,8 +255,8 @@ pub fn bench_case(name: &str) -> Result<&'static BenchCase, LabError> {
 }
 
 impl BenchCase {
-    /// Returns the case with another number of flows and another rate. `None` keeps the case's
-    /// value.
+    /// Returns the benchmark case with another number of flows and another rate. `None` keeps the
+    /// case's value.
     #[must_use]
     pub fn with_size(&self, flows: Option<u32>, rate: Option<String>) -> Self {
         Self {
@@ -265,15 +266,15 @@ impl BenchCase {
         }
     }
 
-    /// Returns the case with series of flows and queues. `sample` is an interval such as `10ms`, or
-    /// `ack` for a sample per ACK. `None` keeps the value of the case.
+    /// Returns the benchmark case with time series of flows and queues. `sample` is an interval
+    /// such as `10ms`, or `ack` for a sample per ACK. `None` keeps the value of the case.
     #[must_use]
     pub fn with_series(&self, sample: Option<String>) -> Self {
         Self { sample: sample.map_or_else(|| self.sample.clone(), Cow::Owned), ..self.clone() }
     }
 
-    /// Returns the conditions of the case as text: congestion control, flows, rate, RTT, buffer,
-    /// `tso` and, unless it is one plain link, the path of the packets.
+    /// Returns the conditions of the benchmark case as text: congestion control, flows, rate, RTT,
+    /// buffer, `tso` and, unless it is one plain link, the path of the packets.
     #[must_use]
     pub fn title(&self) -> String {
         let Self { flows, rate, rtt_ms, buffer, tso, cc, path, .. } = self;
@@ -283,8 +284,8 @@ impl BenchCase {
         )
     }
 
-    /// Runs the case for `duration_ms` of simulated time. Writes the files of the run into `out`
-    /// unless it is `None`.
+    /// Runs the benchmark case for `duration_ms` of simulated time. Writes the files of the run
+    /// into `out` unless it is `None`.
     ///
     /// # Errors
     /// Fails if a file cannot be written, or the simulator rejects the case. A test checks that the
@@ -377,8 +378,8 @@ impl BenchCase {
     }
 }
 
-/// Returns the instants, in milliseconds, of a trace with the rate of case (b): 250 packets in 3
-/// ms, repeated.
+/// Returns a trace with the rate of benchmark case (b), as instants in milliseconds: 250 packets in
+/// 3 ms, repeated.
 fn opportunities_ms() -> Vec<u32> {
     [(1, 83), (2, 83), (3, 84)].into_iter().flat_map(|(ms, n)| std::iter::repeat_n(ms, n)).collect()
 }

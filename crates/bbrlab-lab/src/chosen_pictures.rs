@@ -374,9 +374,8 @@ impl<'a> Chosen<'a> {
             of: &axis,
             counted: match of {
                 Distribution::Fct => "transfers",
-                Distribution::Rtt => "RTT samples",
                 Distribution::Delay => "messages",
-                Distribution::Queue | Distribution::PathQueue => "packets",
+                Distribution::Rtt | Distribution::Queue | Distribution::PathQueue => "packets",
             },
             without: "not completed",
             runs: &summaries,

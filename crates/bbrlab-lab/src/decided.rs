@@ -1,5 +1,5 @@
-//! Runs a scenario: as one batch, or, if its `repeat` has `until`, batch after batch until no point
-//! needs more seeds.
+//! Runs a scenario: as one batch, or, if its `repeat` has `until`, batch after batch until no sweep
+//! point needs more seeds.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ pub fn run_batch<'s>(
 
 /// Returns an error if the runs of a scenario cannot be divided over processes. Runs cannot be
 /// divided if `repeat` has `until`, because each decision about more seeds needs all runs of a
-/// point.
+/// sweep point.
 ///
 /// # Errors
 /// Fails if the scenario's `repeat` has `until`.
@@ -52,8 +52,8 @@ pub fn check_divisible(scenario: &Scenario) -> Result<(), LabError> {
     )))
 }
 
-/// Runs the batches of a plan, until no point needs more seeds. Results of earlier batches are read
-/// from memory or from the folder.
+/// Runs the batches of a plan, until no sweep point needs more seeds. Results of earlier batches
+/// are read from memory or from the folder.
 ///
 /// # Errors
 /// Fails like [`run_batch`].
@@ -63,7 +63,7 @@ fn run_decided<'s>(
     mut plan: SeedPlan<'s>,
     watch: &mut dyn FnMut(Progress),
 ) -> Result<Batch<'s>, LabError> {
-    // Without a folder, hold all records in memory, because records cannot be read again.
+    // Without a folder, hold the results of all runs in memory, because they cannot be read again.
     let mut held = Held::new(if options.out.is_some() { options.held } else { u64::MAX });
     let mut numbers = BTreeSet::new();
     let (mut computed, mut repeated, mut found) = (0, 0, 0);

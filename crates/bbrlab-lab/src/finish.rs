@@ -17,12 +17,12 @@ use crate::run_folder::{
     Found, Maker, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, complete_key, examine, read_sweep,
 };
 
-/// The number of complete runs of a sweep, and the sweep's records (results of runs).
+/// The number of complete runs of a sweep, and the results of the sweep's runs.
 #[derive(Debug)]
 pub struct SweepStatus<'s> {
     /// The number of the sweep's runs that are complete in its folder.
     pub complete: u64,
-    /// The records of all runs; empty if not all runs are complete.
+    /// The results of all runs; empty if not all runs are complete.
     pub records: Records<'s>,
 }
 

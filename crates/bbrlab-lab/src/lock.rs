@@ -121,9 +121,9 @@ impl Drop for Lock {
     }
 }
 
-/// A mark that a sweep's folder is in use. Processes that compute the same sweep share the mark,
-/// and no process begins another sweep in the folder. The mark is a shared lock on the file that
-/// identifies the sweep. The system releases the lock when the process ends.
+/// A shared lock on the file that identifies a sweep. The lock shows that the sweep's folder is in
+/// use. Processes that compute the same sweep share the lock, and no process begins another sweep
+/// in the folder. The system releases the lock when the process ends.
 #[derive(Debug)]
 pub(crate) struct Use {
     /// The open file with the shared lock; `None` if the file cannot be opened or locked.
@@ -194,8 +194,8 @@ mod tests {
     fn what_a_killed_process_has_left_is_taken_over() {
         let scratch = Scratch::new("lock-left");
         let taken = || Lock::try_take(scratch.path()).unwrap().expect("the lock is free");
-        // In the first round, the process that left the file was killed before it took the lock. In
-        // the second round, the process was killed while it held the lock.
+        // In the first repetition, the process that left the file was killed before it took the
+        // lock. In the second repetition, the process was killed while it held the lock.
         for (left, was_left) in [("", false), ("held\n", true)] {
             std::fs::write(scratch.path().join(LOCK), left).unwrap();
             assert_eq!(taken().was_left, was_left);

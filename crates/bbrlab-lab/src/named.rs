@@ -178,14 +178,14 @@ fn name_of_folder(folder: &Path) -> String {
     }
 }
 
-/// The kind of results in a folder.
+/// Whether a folder has the results of a run or of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Run,
     Sweep,
 }
 
-/// The folder of a run or of a sweep, and the kind of results in it.
+/// The folder of a run or of a sweep, and which of the two it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Results {
     pub(crate) path: PathBuf,
@@ -293,8 +293,8 @@ pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
     )))
 }
 
-/// Returns the kind of the results that a folder contains directly; `None` if the folder has
-/// neither the files of a run nor the files of a sweep.
+/// Returns whether a folder directly contains the results of a run or of a sweep; `None` if it has
+/// the files of neither.
 pub(crate) fn kind_of(folder: &Path) -> Option<Kind> {
     let has = |name: &str| folder.join(name).is_file();
     if has(SWEEP_JSON) {

@@ -13,10 +13,11 @@ use crate::pool::{Pool, Worker};
 /// The results of replaying the logs in some folders.
 #[derive(Clone, Debug)]
 pub struct PacketReplays {
-    /// The results of all episodes that could be replayed. The report also lists the episodes that
-    /// were omitted, and the episodes of which only the receiver was replayed.
+    /// The results of all episodes (recorded connections) that could be replayed. The report also
+    /// lists the episodes that were omitted, and the episodes of which only the receiver was
+    /// replayed.
     pub report: PacketsReport,
-    /// The reasons why some episodes could not be replayed, in the folders' order.
+    /// The reasons why some packet logs could not be replayed, in the folders' order.
     pub damaged: Vec<LogError>,
 }
 
@@ -42,7 +43,7 @@ pub fn validate_packets(
             folder.known.iter().map(move |episode| (episode, folder.known.as_slice()))
         })
         .collect();
-    // The pool begins with the pieces of the highest weight. Episodes whose beginning was not
+    // The pool begins with the pieces of the highest weight. Connections whose beginning was not
     // recorded take longest and are last in the list, so use the index as the weight.
     let weight = |place: usize| place as u64;
     let work = |&(episode, folder): &(&Episode, &[Episode]), _: &Worker<'_>| {

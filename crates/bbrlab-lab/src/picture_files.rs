@@ -193,8 +193,8 @@ pub(crate) fn title_of_sweep(folder: &Path, document: &RunsDocument) -> String {
     title.unwrap_or_else(|| document.runs.first().map_or_else(String::new, |r| r.scenario.clone()))
 }
 
-/// Returns the records of a sweep from its summary. If there is no summary because the sweep was
-/// killed, returns the records of its complete runs.
+/// Returns the results of a sweep from its summary. If there is no summary because the sweep was
+/// killed, returns the results of its complete runs.
 ///
 /// # Errors
 /// Fails if the sweep has no complete run, or a file in its folder is damaged.
@@ -223,8 +223,8 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
     joined.ok_or_else(|| LabError::Usage(format!("{}: no run is complete yet", folder.display())))
 }
 
-/// Checks that a sweep's summary agrees with the records in the folders of its runs. Reading these
-/// records also checks the hashes of their files. Runs without a folder are not checked.
+/// Checks that a sweep's summary agrees with the results in the folders of its runs. Reading these
+/// results also checks the hashes of their files. Runs without a folder are not checked.
 fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabError> {
     let listed: BTreeMap<_, _> =
         document.runs.iter().map(|run| (RunKey::of_record(run), run)).collect();
@@ -232,8 +232,8 @@ fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabE
         let run = folder.join(&name);
         let Some(listed) = complete_key(&run).and_then(|key| listed.get(&key)) else { continue };
         // Do not compare the scenario's name and the point: if another sweep wrote the run's
-        // folder, the record in the folder has the name and the point of the other sweep. Do not
-        // compare the CPU time, which is in another file.
+        // folder, `summary.json` in the folder has the name and the point of the other sweep. Do
+        // not compare the CPU time, which is in another file.
         let is_listed = |own: RunSummary| {
             let RunSummary { scenario, point, point_values, cpu_s, .. } = (*listed).clone();
             RunSummary { scenario, point, point_values, cpu_s, ..own } == **listed
@@ -249,8 +249,8 @@ fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabE
     Ok(())
 }
 
-/// Returns the records in a folder of results: the record of a run, or the records of a sweep's
-/// complete runs.
+/// Returns the results in the folder of a run, or the results of the complete runs in the folder of
+/// a sweep.
 ///
 /// # Errors
 /// Fails if `folder` is not the folder of a run or of a sweep, or a file in it is damaged.
@@ -271,12 +271,12 @@ pub fn read_results(folder: &Path) -> Result<RunsDocument, LabError> {
     }
 }
 
-/// The records of one run, or of the complete runs of a sweep, read from their folder.
+/// The results of one run, or of the complete runs of a sweep, read from their folder.
 #[derive(Clone, Debug)]
 pub enum Opened {
     /// A run.
     Run {
-        /// The run's records.
+        /// The run's results.
         result: Box<RunResult>,
         /// The run's scenario as TOML; empty for a measured run, which has none.
         scenario: String,
@@ -412,7 +412,8 @@ pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
         )));
     }
     // A run's `summary.json` is read as a whole, to check its hash. A sweep's `summary.json` has no
-    // hash and can be as large as all its records, so this file is parsed while it is read.
+    // hash and can be as large as the results of all its runs, so this file is parsed while it is
+    // read.
     let document = if folder.join(RUN_JSON).exists() {
         serde_json::from_slice(&read_kept(folder, SUMMARY_JSON)?)
     } else {
@@ -469,9 +470,9 @@ pub(crate) fn read_delays(folder: &Path) -> Result<Delays, LabError> {
     }
 }
 
-/// Reads the records in one of a run's Parquet files, from the columns that `figures` names. The
-/// columns that identify the run in each row are not read. Columns that the file lacks, because an
-/// earlier version wrote the file, have no values in the records.
+/// Reads the columns that `figures` names from one of a run's Parquet files, and converts them with
+/// `records`. The columns that identify the run in each row are not read. Columns that the file
+/// lacks, because an earlier version wrote the file, have no values in the result.
 ///
 /// # Errors
 /// Fails if the file is missing or damaged.

@@ -13,14 +13,14 @@ use crate::pool::{Pool, Worker};
 /// The results of replaying the logs in some folders.
 #[derive(Clone, Debug)]
 pub struct QueueReplays {
-    /// The results of all episodes that could be replayed.
+    /// The results of all episodes (packet logs of queues) that could be replayed.
     pub report: QueuesReport,
-    /// The reasons why some episodes could not be replayed, in the folders' order.
+    /// The reasons why some packet logs could not be replayed, in the folders' order.
     pub damaged: Vec<LogError>,
 }
 
-/// Replays all episodes that the lists in these folders name. An episode is a log of packets at one
-/// or more points of a network.
+/// Replays all recorded queue experiments (episodes) that the lists in these folders name. An
+/// episode is a log of packets at one or more points of a network.
 ///
 /// # Errors
 /// Fails if a folder has no list of episodes, or the list cannot be parsed.

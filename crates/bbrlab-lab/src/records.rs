@@ -1,7 +1,7 @@
-//! The records (results) of a scenario's runs. A limited number of records is in memory; the other
-//! records are read from their folders whenever they are needed. Because records stay on disk, the
-//! memory of a sweep does not depend on its number of runs, but on its largest runs and its number
-//! of points.
+//! The records (results) of a scenario's runs. The records of a limited number of runs are in
+//! memory; the other records are read from the runs' folders whenever they are needed. Because
+//! these records stay on disk, the memory of a sweep does not depend on its number of runs, but on
+//! its largest runs and its number of points.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,42 +14,43 @@ use bbrlab_scenario::{Scenario, point_values};
 use crate::lock::Lock;
 use crate::run_folder::{Maker, RunKey, folder_name, read_again};
 
-/// Maximum number of bytes of records that a sweep holds in memory if no caller needs all records
-/// at once. Records of some thousand runs of a few flows fit.
+/// Maximum number of bytes of results that a sweep holds in memory if no caller needs all results
+/// at once. The results of some thousand runs of a few flows fit.
 pub const RECORDS_HELD: u64 = 8 << 20;
 
-/// Estimated bytes of strings that are stored outside a record's struct. [`bytes_of`] adds this
-/// number once per record and twice per swept key.
+/// Estimated bytes of strings that are stored outside a [`RunSummary`] itself. [`bytes_of`] adds
+/// this number once per run and twice per swept key.
 const WORDS: usize = 400;
 
-/// The records of some runs of a scenario, in the scenario's order.
+/// The records (results) of some runs of a scenario, in the scenario's order.
 #[derive(Debug)]
 pub struct Records<'s> {
     scenario: &'s Scenario,
     maker: Maker,
-    /// The folder that contains the runs' folders. With `None`, all records are in memory.
+    /// The folder that contains the runs' folders. With `None`, all results are in memory.
     out: Option<PathBuf>,
     /// The runs' numbers in the scenario, in order.
     numbers: Vec<u32>,
     held: Held,
 }
 
-/// Records in memory, which together take at most a given number of bytes. The keys of the map are
-/// the runs' numbers.
+/// Results of runs in memory, which together take at most a given number of bytes. The keys of the
+/// map are the runs' numbers.
 #[derive(Debug)]
 pub(crate) struct Held {
     records: BTreeMap<u32, Box<RunSummary>>,
-    /// The number of bytes that further records may take.
+    /// The number of bytes that further results may take.
     room: u64,
 }
 
 impl Held {
-    /// Creates an empty store for records of at most `room` bytes.
+    /// Creates an empty store for results of at most `room` bytes.
     pub(crate) fn new(room: u64) -> Self {
         Self { records: BTreeMap::new(), room }
     }
 
-    /// Stores the record of the run `number`, unless the records would then exceed the limit.
+    /// Stores the results of the run `number`, unless all stored results would then exceed the
+    /// limit.
     pub(crate) fn offer(&mut self, number: u64, run: Box<RunSummary>) {
         if let Some(left) = self.room.checked_sub(bytes_of(&run)) {
             self.room = left;
@@ -57,7 +58,7 @@ impl Held {
         }
     }
 
-    /// Stores the records that `others` has in memory, except those that would exceed the limit.
+    /// Stores the results that `others` has in memory, except those that would exceed the limit.
     pub(crate) fn join(&mut self, others: Records<'_>) {
         for (number, run) in others.held.records {
             self.offer(number.into(), run);
@@ -72,7 +73,7 @@ fn small(number: u64) -> u32 {
 }
 
 impl<'s> Records<'s> {
-    /// Creates the records of the runs with these numbers, in order. Records that are not in `held`
+    /// Creates the records of the runs with these numbers, in order. Results that are not in `held`
     /// must be in the runs' folders in `out`.
     pub(crate) fn new(
         scenario: &'s Scenario,
@@ -90,10 +91,10 @@ impl<'s> Records<'s> {
         self.numbers.iter().map(|&number| u64::from(number))
     }
 
-    /// Reads all records into memory, and returns them.
+    /// Reads the results of all runs into memory, and returns them.
     ///
     /// # Errors
-    /// Fails if a record cannot be read.
+    /// Fails if a run's results cannot be read.
     pub fn into_vec(mut self) -> Result<Vec<RunSummary>, LabError> {
         let numbers = std::mem::take(&mut self.numbers);
         let of = |number| match self.held.records.remove(&number) {
@@ -103,10 +104,10 @@ impl<'s> Records<'s> {
         numbers.into_iter().map(of).collect()
     }
 
-    /// Reads a record from the run's folder.
+    /// Reads a run's results from its folder.
     fn read(&self, number: u32) -> Result<RunSummary, LabError> {
         let (scenario, number) = (self.scenario, u64::from(number));
-        let out = self.out.as_deref().expect("records without a folder are in memory");
+        let out = self.out.as_deref().expect("results without a folder are in memory");
         let folder = folder_of(out, scenario, number, &self.maker.backend);
         let key = RunKey::of(scenario, number, &self.maker.backend);
         let found = read_again(&folder, &key).or_else(|error| {
@@ -148,8 +149,8 @@ pub fn folder_of(out: &Path, scenario: &Scenario, number: u64, backend: &str) ->
     out.join(folder_name(&scenario.named_point(point), &RunKey::of(scenario, number, backend)))
 }
 
-/// Replaces the scenario name and the point in a run's record by the name and the point in this
-/// scenario. Name and point may differ, because the run may have been computed for another
+/// Replaces the scenario name and the sweep point in a run's results by the name and the point in
+/// this scenario. Name and point may differ, because the run may have been computed for another
 /// scenario.
 pub(crate) fn named_as_in(scenario: &Scenario, number: u64, run: RunSummary) -> RunSummary {
     let (point, _) = scenario.point_and_seed(number);
@@ -157,7 +158,7 @@ pub(crate) fn named_as_in(scenario: &Scenario, number: u64, run: RunSummary) -> 
     RunSummary { scenario, point_values: point_values(&point), point, ..run }
 }
 
-/// Estimates the number of bytes that a record takes in memory.
+/// Estimates the number of bytes that a run's results take in memory.
 fn bytes_of(run: &RunSummary) -> u64 {
     let lists = run.flows.len() * (size_of::<FlowSummary>() + 50)
         + run.links.len() * (size_of::<LinkSummary>() + 50)

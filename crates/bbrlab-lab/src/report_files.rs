@@ -14,8 +14,8 @@ use crate::run_folder::is_of_results;
 /// The name of a report for which the user gives no name.
 const REPORT: &str = "report.html";
 
-/// The mark that identifies a report page is within this number of bytes from the start of the
-/// file.
+/// The HTML element that identifies a report page is within this number of bytes from the start of
+/// the file.
 const HEAD_BYTES: u64 = 2_000;
 
 /// Returns an error if report files cannot be written. Commands call this before the first run.
@@ -51,12 +51,12 @@ pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Returns the file for the page of a report: the one that the user names, or `report.html` in the
+/// Returns the file for a report's HTML page: the one that the user names, or `report.html` in the
 /// first folder.
 ///
 /// # Errors
-/// Fails if the file cannot be written, or if the user named none and `report.html` is not a page
-/// of a report.
+/// Fails as [`check_reports`] does, or if the user named no file and the existing `report.html` is
+/// not a page of a report.
 pub fn report_file(folders: &[PathBuf], named: Option<&Path>) -> Result<PathBuf, LabError> {
     let file = named.map_or_else(
         || folders.first().map_or_else(PathBuf::new, |folder| folder.join(REPORT)),
@@ -72,8 +72,8 @@ pub fn report_file(folders: &[PathBuf], named: Option<&Path>) -> Result<PathBuf,
     Ok(file)
 }
 
-/// Whether a file begins as a page of a report does. Pages of versions before 0.3 have no mark, so
-/// they are not recognised.
+/// Whether a file begins as a report does. Reports of versions before 0.3 do not name the program
+/// in their head, so they are not recognised.
 fn is_report(file: &Path) -> bool {
     let mut head = Vec::new();
     let read = File::open(file).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));

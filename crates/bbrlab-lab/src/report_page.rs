@@ -22,10 +22,10 @@ use crate::run_folder::{
 };
 use crate::scenario_files::read_kept_scenario;
 
-/// The largest number of a sweep's runs whose time series a page draws.
+/// The largest number of a sweep's runs whose time series a report draws.
 const RUNS_DRAWN: usize = 12;
 
-/// The page's lines about validation consider only the first points of a sweep, at most this
+/// The report's lines about validation consider only the first points of a sweep, at most this
 /// number.
 const POINTS_JUDGED: u64 = 2_000;
 
@@ -34,7 +34,7 @@ const POINTS_JUDGED: u64 = 2_000;
 /// period. If no next sample follows, a chart shows a value for 1.5 times this time.
 const PATIENCE_S: f64 = 1.0;
 
-/// Writes one page with the results of some folders. Each folder contains a run, a sweep, or
+/// Writes one HTML page with the results of some folders. Each folder contains a run, a sweep, or
 /// folders with runs and sweeps. With `script`, the page draws the plots of runs itself in the
 /// browser.
 ///
@@ -145,8 +145,8 @@ fn to_draw<'a>(files: &'a RunFiles, label: &'a str) -> RunToDraw<'a> {
     RunToDraw { summary, series, queue, label, period_s }
 }
 
-/// Returns the text that names a run on the page: `title` if it is given, the run's swept values,
-/// and its seed.
+/// Returns the text that names a run on the report's page: `title` if it is given, the run's swept
+/// values, and its seed.
 fn label(run: &RunSummary, title: Option<&str>) -> String {
     let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
     let is_unique =

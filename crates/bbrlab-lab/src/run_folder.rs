@@ -41,8 +41,8 @@ const SOMETIMES: [&str; 2] = [TRANSFERS_PARQUET, DELAYS_PARQUET];
 /// the custom congestion control NAME.
 const CONTROL_FILE: [&str; 2] = ["control-", ".py"];
 
-/// The program texts of custom congestion controls. The keys are the controls' names in the
-/// scenario.
+/// The program texts of custom congestion controls. The keys are the congestion controls' names in
+/// the scenario.
 pub type ControlTexts = BTreeMap<String, String>;
 
 /// Returns the name of the file that keeps the text of a custom congestion control.
@@ -57,7 +57,8 @@ fn is_control_file(name: &str) -> bool {
 }
 
 /// Returns the program texts of a run's custom congestion controls from the files in the run's
-/// folder. A text is left out if its file is missing or does not have the hash of the control.
+/// folder. A text is left out if its file is missing or does not have the hash of the congestion
+/// control.
 #[must_use]
 pub fn read_control_texts(folder: &Path, run: &RunSummary) -> ControlTexts {
     let text_of = |control: &ControlFromOutside| {
@@ -96,7 +97,7 @@ impl RunKey {
         Self { scenario_hash, seed, backend: backend.to_owned() }
     }
 
-    /// Returns the key of the run to which the record `run` belongs.
+    /// Returns the key of the run whose results are `run`.
     pub(crate) fn of_record(run: &RunSummary) -> Self {
         let RunSummary { scenario_hash, seed, backend, .. } = run;
         Self { scenario_hash: scenario_hash.clone(), seed: *seed, backend: backend.clone() }
@@ -126,7 +127,7 @@ impl Maker {
         Self::of(on.name(), on.version())
     }
 
-    /// Returns this version of bbrlab, with the back end that made a record.
+    /// Returns this version of bbrlab, with the back end that computed the results `run`.
     pub(crate) fn of_record(run: &RunSummary) -> Self {
         Self::of(&run.backend, run.backend_version.clone())
     }
@@ -208,7 +209,7 @@ pub(crate) struct SweepFile {
     pub(crate) maker: Maker,
     pub(crate) scenario: String,
     pub(crate) title: String,
-    /// The hash of the scenario with all of its points and seeds.
+    /// The hash of the scenario with all of its sweep points and seeds.
     pub(crate) scenario_hash: String,
     /// The number of runs of the whole sweep.
     pub(crate) runs: u64,
@@ -281,11 +282,11 @@ pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
     }
 }
 
-/// Reads the record of a run again, after this process has found the run complete in its folder or
+/// Reads the results of a run again, after this process has found the run complete in its folder or
 /// has written the folder.
 ///
 /// # Errors
-/// Fails if the record was removed or changed since then.
+/// Fails if the results were removed or changed since then.
 pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, LabError> {
     let path = folder.join(SUMMARY_JSON);
     let read = |name: &str| {
@@ -346,8 +347,7 @@ fn unmarked(folder: &Path) -> Found {
     if holds_only(folder, |_| false) { Found::Nothing } else { Found::Unmarked }
 }
 
-/// Whether a folder contains nothing but locks, unfinished files and entries that `may_stay`
-/// accepts.
+/// Whether a folder contains nothing but locks, unfinished files and paths that `may_stay` accepts.
 pub(crate) fn holds_only(folder: &Path, may_stay: impl Fn(&Path) -> bool) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return true };
     entries.flatten().all(|entry| {
@@ -686,7 +686,7 @@ fn forget_control_files(folder: &Path, is_old: impl Fn(&str) -> bool) -> Result<
 
 fn pretty(value: &impl Serialize) -> Vec<u8> {
     let mut text =
-        serde_json::to_vec_pretty(value).expect("JSON can represent every value of a record");
+        serde_json::to_vec_pretty(value).expect("JSON can represent every value of this struct");
     text.push(b'\n');
     text
 }

@@ -11,7 +11,7 @@ use bbrlab_report::{flat_metrics, interval};
 use bbrlab_run::RunSummary;
 use bbrlab_scenario::{Scenario, Until};
 
-/// The number of seeds that each point of a scenario needs according to the decisions so far.
+/// The number of seeds that each sweep point of a scenario needs according to the decisions so far.
 #[derive(Debug)]
 pub(crate) struct SeedPlan<'s> {
     scenario: &'s Scenario,
@@ -19,7 +19,7 @@ pub(crate) struct SeedPlan<'s> {
     points: Vec<Point>,
 }
 
-/// The results of a point so far, and the number of seeds that it needs.
+/// The results of a sweep point so far, and the number of seeds that it needs.
 #[derive(Debug, Default)]
 struct Point {
     /// For each metric that `until` names: its values in the order of the seeds; `None` for a run
@@ -27,21 +27,23 @@ struct Point {
     values: Vec<(String, Vec<Option<f64>>)>,
     /// The number of seeds whose runs have been added to `values`.
     seeds: u64,
-    /// The number of seeds that this point needs according to the decisions so far.
+    /// The number of seeds that this sweep point needs according to the decisions so far.
     wanted: u64,
 }
 
-/// Counts of the points that ended without a confidence interval as narrow as `until` requires.
+/// Counts of the sweep points that ended without a confidence interval as narrow as `until`
+/// requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undecided {
-    /// The number of all points.
+    /// The number of all sweep points.
     pub points: u64,
-    /// The number of points whose interval is still too wide with the largest number of seeds.
+    /// The number of sweep points whose interval is still too wide with the largest number of
+    /// seeds.
     pub undecided: u64,
-    /// The largest number of seeds per point.
+    /// The largest number of seeds per sweep point.
     pub at_most: u64,
-    /// The number of points that ended after the first seeds, because none of their runs has a
-    /// value of any metric that `until` names.
+    /// The number of sweep points that ended after the first seeds, because none of their runs has
+    /// a value of any metric that `until` names.
     pub valueless: u64,
 }
 
@@ -54,8 +56,8 @@ impl<'s> SeedPlan<'s> {
         Some(Self { scenario, until, points: points.collect() })
     }
 
-    /// Returns the numbers of the runs that the points still need, in order; empty if the plan is
-    /// complete.
+    /// Returns the numbers of the runs that the sweep points still need, in order; empty if the
+    /// plan is complete.
     pub(crate) fn next_batch(&self) -> BTreeSet<u64> {
         let repeat = self.scenario.repeat();
         let of_point = |(at, point): (u64, &Point)| {
@@ -65,7 +67,7 @@ impl<'s> SeedPlan<'s> {
         (0..).zip(&self.points).flat_map(of_point).collect()
     }
 
-    /// Adds the results of a run. If the run is the last that its point needs so far, decides
+    /// Adds the results of a run. If the run is the last that its sweep point needs so far, decides
     /// whether the point needs more runs. The runs of a point must be added in the order of their
     /// seeds.
     pub(crate) fn take(&mut self, number: u64, run: &RunSummary) {
@@ -105,12 +107,12 @@ impl<'s> SeedPlan<'s> {
         }
     }
 
-    /// Whether every point has all the runs that it needs according to the decisions so far.
+    /// Whether every sweep point has all the runs that it needs according to the decisions so far.
     pub(crate) fn is_complete(&self) -> bool {
         self.points.iter().all(|point| point.seeds >= point.wanted)
     }
 
-    /// Returns the counts of the points without a confidence interval as narrow as `until`
+    /// Returns the counts of the sweep points without a confidence interval as narrow as `until`
     /// requires; `None` if there are no such points.
     pub(crate) fn undecided(&self) -> Option<Undecided> {
         let share = self.until.share();
@@ -167,7 +169,8 @@ mod tests {
                         [sweep]\n\"bottleneck.buffer\" = [\"1bdp\", \"2bdp\"]\n";
 
     /// Adds made-up results of the runs of a batch, and returns the runs' numbers. At the first
-    /// point, goodput alternates between 10 and 10 + `far`; at the second point, goodput is 10.
+    /// sweep point, goodput alternates between 10 and 10 + `far`; at the second point, goodput is
+    /// 10.
     fn take(plan: &mut SeedPlan<'_>, far: f64) -> Vec<u64> {
         let batch: Vec<u64> = plan.next_batch().into_iter().collect();
         for &number in &batch {
@@ -187,12 +190,12 @@ mod tests {
     fn a_point_ends_when_its_interval_is_narrow_enough() {
         let scenario = scenario("goodput_mbps");
         let mut plan = SeedPlan::of(&scenario).unwrap();
-        // In the test, the first batch has ten seeds of each point: the runs 0 to 9 of the first
-        // point, and 22 to 31 of the second.
+        // In the test, the first batch has ten seeds of each sweep point: the runs 0 to 9 of the
+        // first point, and 22 to 31 of the second.
         assert_eq!(take(&mut plan, 4.0), (0..10).chain(22..32).collect::<Vec<u64>>());
-        // With 10 seeds, the first point has the mean 12, and half the width of its interval is
-        // 1.508, more than 10 % of the mean. With 15 seeds, the mean is 11.87, and half the width
-        // of the interval is 1.144.
+        // With 10 seeds, the first sweep point has the mean 12, and half the width of its interval
+        // is 1.508, more than 10 % of the mean. With 15 seeds, the mean is 11.87, and half the
+        // width of the interval is 1.144.
         assert_eq!(take(&mut plan, 4.0), (10..15).collect::<Vec<u64>>());
         assert!(take(&mut plan, 4.0).is_empty());
         assert!(plan.is_complete() && plan.undecided().is_none());
@@ -237,8 +240,8 @@ mod tests {
         assert!(!point.has_value() && !point.is_decided(0.1));
         point.values.push(("flow_groups.web.fct_ms.p50".to_owned(), of_group(|_| Some(7.0))));
         assert!(point.has_value() && point.is_decided(0.1));
-        // A point is not decided if one of its runs lacks a value of a metric that its other runs
-        // have.
+        // A sweep point is not decided if one of its runs lacks a value of a metric that its other
+        // runs have.
         let some = of_group(|seed| (seed > 0).then_some(7.0));
         point.values.push(("flow_groups.rpc.fct_ms.p50".to_owned(), some));
         assert!(!point.is_decided(0.1));

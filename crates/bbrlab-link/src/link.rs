@@ -81,7 +81,7 @@ impl Link {
     }
 
     /// Returns the propagation delay of a packet that leaves the queue at `at`. If the queue is
-    /// [`Queue::Slots`], the delay is the one in the parameters of the slots.
+    /// [`Queue::Slots`], the delay is the one in the parameters of `netem`'s slots.
     #[must_use]
     pub fn propagation(&self, at: Time) -> Span {
         match (&self.queue, &self.delay_steps) {

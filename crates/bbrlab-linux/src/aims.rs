@@ -1,5 +1,5 @@
-//! Bounds on statistics of our differences from Linux. Each statistic is computed over all points;
-//! a point is a scenario on one kernel.
+//! Bounds on statistics of our differences from Linux. Each statistic is computed over all test
+//! points; a point is a scenario on one kernel.
 //!
 //! A single point may differ by chance or for a known reason, but most points must agree.
 
@@ -28,7 +28,7 @@ pub enum AimStatistic {
 }
 
 impl AimStatistic {
-    /// Returns the statistic's name in documents.
+    /// Returns the statistic's name in the output of `bbrlab validate linux`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -15,7 +15,7 @@ pub enum BoundedMetric {
 }
 
 impl BoundedMetric {
-    /// All metrics, in the order in which documents list them.
+    /// All metrics, in the order in which commands print them.
     pub const ALL: [Self; 3] = [Self::Goodput, Self::MeanRtt, Self::Losses];
 
     /// Returns the metric's name.

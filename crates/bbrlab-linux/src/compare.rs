@@ -1,4 +1,4 @@
-//! Compares Linux's metrics of a point (a scenario on one kernel) with our runs of the point.
+//! Compares Linux's metrics of a test point (a scenario on one kernel) with our runs of the point.
 
 use bbrlab_run::{Algorithm, FlowSummary, RunSummary};
 
@@ -24,7 +24,7 @@ fn are_distinguished(flows: &[FlowSummary]) -> bool {
     })
 }
 
-/// Compares our runs of a point with Linux's. `settings` are the point's settings.
+/// Compares our runs of a test point with Linux's. `settings` are the point's settings.
 pub(super) fn compare(
     point: &ReferencePoint,
     settings: &Settings,
@@ -48,13 +48,13 @@ pub(super) fn compare(
 /// Features of a network. Without such a feature, some metrics do not exist.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Has {
-    /// Whether the bottleneck can mark packets.
+    /// Whether the bottleneck can set CE marks.
     pub(super) marks: bool,
     /// Whether there is a second link with a rate.
     pub(super) second_link: bool,
 }
 
-/// Compares our runs of a point with Linux's. `linux` must have at least one run.
+/// Compares our runs of a test point with Linux's. `linux` must have at least one run.
 pub(super) fn comparisons(
     ours: &[RunSummary],
     linux: &[RunSummary],

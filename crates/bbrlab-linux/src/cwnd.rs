@@ -34,7 +34,7 @@ const BBR_BUFFER_BDP_MIN: f64 = 0.5;
 const NEAR_PACKETS: f64 = 2.0;
 const NEAR_SHARE: f64 = 0.05;
 
-/// How far our cwnd agrees with Linux's in the runs of a point.
+/// How far our cwnd agrees with Linux's in the runs of a test point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CwndAgreement {
     /// Number of Linux's samples that were compared.
@@ -47,7 +47,7 @@ pub struct CwndAgreement {
 }
 
 impl CwndAgreement {
-    /// The share that every point should reach.
+    /// The share that every test point should reach.
     pub const AIM: f64 = 0.95;
 
     /// Whether the share reaches [`Self::AIM`].
@@ -57,7 +57,7 @@ impl CwndAgreement {
     }
 }
 
-/// Linux's cwnd over time at a point, up to the end of the part of the run that is compared.
+/// Linux's cwnd over time at a test point, up to the end of the part of the run that is compared.
 #[derive(Clone, Debug)]
 pub(super) struct CwndSeries {
     /// Pairs of time in seconds and cwnd in packets.
@@ -68,8 +68,8 @@ pub(super) struct CwndSeries {
     pub(super) seeds: u64,
 }
 
-/// Returns Linux's cwnd over time; `None` if cwnd is not compared at this point or the folder has
-/// no series.
+/// Returns Linux's cwnd over time; `None` if cwnd is not compared at this test point or the folder
+/// has no series.
 pub(super) fn series_of(
     dir: &Path,
     point: &ReferencePoint,

@@ -50,7 +50,7 @@ impl Metric {
         Self::SecondUtilization,
     ];
 
-    /// Returns the metric's name in documents.
+    /// Returns the metric's name in the output of `validate linux` and `compare --on`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -96,7 +96,7 @@ impl Metric {
     }
 }
 
-/// The comparison of a metric at a point, between our runs and Linux's.
+/// The comparison of a metric at a test point, between our runs and Linux's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinuxComparison {
     /// The metric whose values are compared.
@@ -119,7 +119,8 @@ pub struct LinuxComparison {
 const SEEDS_MIN: usize = 5;
 
 impl LinuxComparison {
-    /// Compares our sample of a metric with Linux's; returns `None` if either sample is empty.
+    /// Compares our values of a metric, one per seed, with Linux's; returns `None` if either side
+    /// has no value.
     pub(super) fn new(
         metric: Metric,
         flow: Option<usize>,
@@ -167,7 +168,7 @@ pub fn explain_differences(reference: &str) -> String {
     )
 }
 
-/// Statistics of a metric's differences over all points. The differences are values of
+/// Statistics of a metric's differences over all test points. The differences are values of
 /// [`LinuxComparison::difference`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetricSummary {

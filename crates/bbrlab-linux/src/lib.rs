@@ -2,15 +2,16 @@
 //! reference folder contains results of real kernels. Another back end can replace the simulator;
 //! in this case, cwnd is not compared sample by sample.
 //!
-//! A *point* is a scenario on one kernel. Linux's value of a metric is the mean over the seeds of
-//! the reference. Our value is the mean over ten seeds; our runs use the start times of Linux's
-//! seeds in turn. Only the part of a difference above twice its standard error counts. A smaller
-//! difference can be chance: two BBR flows can settle in different modes, and a start one
+//! A *test point* is a scenario on one kernel. Linux's value of a metric is the mean over its
+//! recorded runs, one per seed. Our value is the mean over ten seeds; our runs use the start times
+//! of Linux's seeds in turn. Only the part of a difference above twice its standard error counts. A
+//! smaller difference can be chance: two BBR flows can settle in different modes, and a start one
 //! microsecond later can change the mode.
 //!
-//! On both sides, mean queues and mean smoothed RTTs are means of samples at the reference's
-//! period, because the reference has no time averages of queues. The mean of samples differs from
-//! the time average if, for example, an application writes at multiples of the period.
+//! On both sides, mean queues and mean smoothed RTTs are means of periodic samples, at the sampling
+//! period of the recorded runs, because the recordings have no time averages of queues. The mean of
+//! samples differs from the time average if, for example, an application writes at multiples of
+//! this period.
 //!
 //! | file | idea |
 //! | --- | --- |
@@ -59,13 +60,14 @@ use settings::Settings;
 use tasks::PlannedPoint;
 pub use worlds::{WorldsPoint, compare_worlds};
 
-/// Default number of our seeds per point.
+/// Default number of our seeds per test point.
 const SEEDS: u64 = 10;
 
-/// Congestion controls of the reference that bbrlab deliberately does not implement.
+/// Congestion controls of recorded Linux runs that bbrlab deliberately does not implement.
 const LEFT_OUT: [&str; 3] = ["cdg", "nv", "lp"];
 
-/// The error for a reference folder with invalid content. The text says what is invalid.
+/// The error for a reference folder (recorded Linux runs) with invalid content. The text says what
+/// is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinuxError(String);
 
@@ -88,30 +90,31 @@ impl fmt::Display for LinuxError {
 
 impl std::error::Error for LinuxError {}
 
-/// A point with the comparisons of its metrics.
+/// A test point with the comparisons of its metrics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinuxPoint {
     /// The name of the kernel, such as `6.12.117 + BBRv3`.
     pub kernel: String,
-    /// The name of the reference's scenario.
+    /// The scenario's name in the recorded Linux runs.
     pub scenario: String,
     /// The scenario's family: scenarios that vary the same settings have the same family.
     pub family: String,
     /// Our names of the congestion controls, flow by flow.
     pub cc: Vec<String>,
-    /// Whether a flow of the point uses a version of BBR, and the bottleneck drops packets before
-    /// its buffer is full.
+    /// Whether a flow of the test point uses a version of BBR, and the bottleneck drops packets
+    /// before its buffer is full.
     pub is_bbr_under_early_drops: bool,
-    /// Number of the reference's seeds at this point.
+    /// Number of seeds with which Linux was recorded at this test point.
     pub linux_seeds: usize,
-    /// The comparisons of the point's metrics.
+    /// The comparisons of the test point's metrics.
     pub comparisons: Vec<LinuxComparison>,
     /// The agreement of cwnd; `None` if cwnd is not compared.
     pub cwnd: Option<CwndAgreement>,
 }
 
 impl LinuxPoint {
-    /// Returns the largest difference of the point, as a multiple of the tolerance of its metric.
+    /// Returns the largest difference of the test point, as a multiple of the tolerance of its
+    /// metric.
     #[must_use]
     pub fn worst(&self) -> f64 {
         let multiples = self.comparisons.iter().map(|c| c.difference / c.metric.tolerance());
@@ -119,16 +122,16 @@ impl LinuxPoint {
     }
 }
 
-/// The result of comparing reference folders with our simulations.
+/// The result of comparing recorded Linux runs (reference folders) with our runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinuxReport {
-    /// The compared points, in the order of the reference folders.
+    /// The compared test points, in the order of the reference folders.
     pub points: Vec<LinuxPoint>,
     /// Scenarios that were left out, each with the reason.
     pub skipped: Vec<(String, String)>,
-    /// The summary of each metric over all points.
+    /// The summary of each metric over all test points.
     pub summary: Vec<(Metric, MetricSummary)>,
-    /// Whether the user interrupted the comparison. If so, some points are missing.
+    /// Whether the user interrupted the comparison. If so, some test points are missing.
     pub is_interrupted: bool,
 }
 
@@ -138,7 +141,7 @@ pub struct LinuxOptions {
     /// Run only the scenarios whose names contain one of these substrings; if empty, run all
     /// scenarios.
     pub only: Vec<String>,
-    /// Number of our seeds per point; `None` means ten.
+    /// Number of our seeds per test point; `None` means ten.
     pub seeds: Option<u64>,
     /// The back end that computes our runs; `None` means the simulator. Points that the back end
     /// does not support are left out.
@@ -156,8 +159,8 @@ impl LinuxOptions {
     }
 }
 
-/// Computes the points of the reference folders `dirs` and compares our results with Linux's.
-/// Calls `watch` with the progress.
+/// Computes our runs of the test points in `dirs`, folders with recorded Linux runs, and compares
+/// our results with Linux's. Calls `watch` with the progress.
 ///
 /// # Errors
 /// Fails if a folder cannot be read, or contains a setting or congestion control that is not known.
@@ -187,7 +190,7 @@ pub fn validate_linux(
     Ok(LinuxReport { points, skipped, summary, is_interrupted })
 }
 
-/// Summarises each metric over `points`. A metric that none of the points has is omitted.
+/// Summarises each metric over `points`. A metric that none of the test points has is omitted.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "the argument is a cheap iterator, which is cloned for each metric"
@@ -213,7 +216,8 @@ pub fn summarise<'a>(
 /// The names of scenarios that are left out, each with the reason.
 type Skipped = Vec<(String, String)>;
 
-/// Returns the points that the options request, and the names of the scenarios that are left out.
+/// Returns the test points that the options request, and the names of the scenarios that are left
+/// out.
 fn plan(
     dirs: &[PathBuf],
     options: &LinuxOptions,
@@ -245,7 +249,7 @@ fn plan(
     Ok((planned, skipped))
 }
 
-/// Returns whether the chosen back end supports a point. If not, adds the point to `skipped`.
+/// Returns whether the chosen back end supports a test point. If not, adds the point to `skipped`.
 fn is_possible(
     point: &ReferencePoint,
     options: &LinuxOptions,
@@ -263,7 +267,7 @@ fn is_possible(
     Ok(refusals.is_empty())
 }
 
-/// Reads the settings of a point. An error names the file with the summary.
+/// Reads the settings of a test point. An error names the file with the summary.
 fn settings_of(dir: &Path, point: &ReferencePoint) -> Result<Settings, LinuxError> {
     Settings::of(point).map_err(|reason| {
         let path = reference::summary_path(dir);
@@ -271,7 +275,7 @@ fn settings_of(dir: &Path, point: &ReferencePoint) -> Result<Settings, LinuxErro
     })
 }
 
-/// Returns whether bbrlab can run a point. If one of the point's congestion controls is in
+/// Returns whether bbrlab can run a test point. If one of the point's congestion controls is in
 /// [`LEFT_OUT`], adds the point to `skipped`.
 fn is_ours(dir: &Path, point: &ReferencePoint, skipped: &mut Skipped) -> Result<bool, LinuxError> {
     let path = reference::summary_path(dir);

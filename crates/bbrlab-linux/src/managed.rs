@@ -1,10 +1,12 @@
-//! Converts settings in the syntax of `tc` (a queue discipline, a policer, slots) to scenario keys.
+//! Converts settings in the syntax of `tc` (a queue discipline, a policer, `netem`'s slots) to
+//! scenario keys.
 //!
-//! The reference's bottleneck is an exact serialiser after the discipline. The packet in service is
-//! no longer in the discipline, as at our links. A policer precedes the discipline. If there are
-//! two bottlenecks, both have the discipline: flow 0 passes both bottlenecks, flow 1 only the first
-//! and flow 2 only the second. Slots are settings of the `netem` that delays data or ACKs. With
-//! slots, our scenario writes the delay as a link's delay, not as a flow's.
+//! In the recorded Linux runs, the bottleneck is an exact serialiser after the queue discipline.
+//! The packet in service is no longer in the discipline, as at our links. A policer precedes the
+//! discipline. If there are two bottlenecks, both have the discipline: flow 0 passes both
+//! bottlenecks, flow 1 only the first and flow 2 only the second. Slots are settings of the `netem`
+//! that delays data or ACKs. With slots, our scenario writes the delay as a link's delay, not as a
+//! flow's.
 
 use std::fmt::Write as _;
 
@@ -21,8 +23,8 @@ pub(super) fn link(words: &str, rate_mbps: f64, policer: Option<&str>) -> Result
     };
     if let Queue::Red(red) = &mut queue {
         // From version 5.7 on, `tc` passes `adaptive` in an attribute that the kernel does not
-        // check when it decides whether to start the timer. RED in the reference therefore does not
-        // adapt.
+        // check when it decides whether to start the timer. RED therefore did not adapt in the
+        // recorded Linux runs.
         red.adaptive = false;
     }
     let has_shaper = matches!(queue, Queue::Cake(cake) if cake.bandwidth.is_some());
@@ -40,7 +42,8 @@ pub(super) fn link(words: &str, rate_mbps: f64, policer: Option<&str>) -> Result
     Ok(text)
 }
 
-/// Returns the line that sets the key `key` to the slots; empty if `words` is `None`.
+/// Returns the line that sets `key` to the `netem` slots that `words` describes; empty if `words`
+/// is `None`.
 pub(super) fn slot_key(key: &str, words: Option<&str>) -> Result<String, String> {
     let Some(words) = words else { return Ok(String::new()) };
     let Child::Queue { queue: Queue::Slots(params), .. } = slot(words, Span::ZERO)? else {

@@ -13,17 +13,17 @@ use bbrlab_run::Run;
 use super::reference::ReferencePoint;
 use super::{LinuxError, LinuxOptions, LinuxReport, plan, scenario_text, series, tasks};
 
-/// The points to draw.
+/// The test points to draw.
 #[derive(Clone, Debug)]
 pub enum Pictures {
-    /// The given number of points with the largest differences, measured as multiples of the
+    /// The given number of test points with the largest differences, measured as multiples of the
     /// tolerances.
     Worst(usize),
-    /// The points of the scenarios with these names.
+    /// The test points of the scenarios with these names.
     Named(Vec<String>),
 }
 
-/// Draws points of a report into a folder, as SVG and PNG; returns the file names.
+/// Draws test points of a report into a folder, as SVG and PNG; returns the file names.
 ///
 /// # Errors
 /// Fails if a series is damaged, a name is not among the report's points, or a file cannot be
@@ -62,7 +62,7 @@ pub fn write_overlays(
         let Some(wanted) = found else { continue };
         let drawn = picture(&dirs[wanted.dir], &wanted.point, options).map_err(usage)?;
         if let Some(mut picture) = drawn {
-            // A scenario may have points on several kernels, which need different file names.
+            // A scenario may have test points on several kernels, which need different file names.
             if pictures.iter().any(|other| other.name == picture.name) {
                 picture.name = format!("{}-{}", picture.name, pictures.len() + 1);
             }
@@ -72,7 +72,7 @@ pub fn write_overlays(
     write_pictures(out, &pictures, Draw::ReplaceOwn)
 }
 
-/// Returns the plots of a point; `None` if the folder has no series for the point.
+/// Returns the plots of a test point; `None` if the folder has no series for the point.
 fn picture(
     dir: &Path,
     point: &ReferencePoint,

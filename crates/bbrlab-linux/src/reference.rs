@@ -1,7 +1,7 @@
 //! Reads the results of a real Linux stack: the summary of a reference folder.
 //!
 //! A reference folder has a `summary.csv` with one row per run and flow. The rows of one kernel and
-//! one scenario form a *point*; the runs of a point have different seeds. A run of the reference is
+//! one scenario form a *test point*; the runs of a point have different seeds. Each recorded run is
 //! converted to a `RunSummary`, the struct that our runs have. Values that the file does not
 //! contain are `None`.
 
@@ -42,7 +42,7 @@ pub(super) struct ReferencePoint {
     pub(super) duration_s: f64,
     /// The `key=value` pairs in the column `settings`.
     pub(super) settings: BTreeMap<String, String>,
-    /// The runs of the point, one per seed.
+    /// The runs of the test point, one per seed.
     pub(super) seeds: Vec<RunSummary>,
 }
 
@@ -142,8 +142,8 @@ fn point(row: &Row<'_>) -> Result<ReferencePoint, LinuxError> {
     })
 }
 
-/// Returns a run of a point, without its flows, from the values that are equal in all rows of the
-/// run.
+/// Returns a run of a test point, without its flows, from the values that are equal in all rows of
+/// the run.
 fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSummary, LinuxError> {
     let mut links = vec![LinkSummary {
         name: "bottleneck".to_owned(),
@@ -186,7 +186,7 @@ fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSumma
 }
 
 /// Reads the counter `police.drops` from the column `qdisc_stats`; returns `None` if there is no
-/// policer. The reference omits counters that are 0, so the result is 0 for a policer without this
+/// policer. The file omits counters that are 0, so the result is 0 for a policer without this
 /// counter.
 fn policer_drops(row: &Row<'_>) -> Result<Option<u64>, LinuxError> {
     let counters = row.optional_text("qdisc_stats").unwrap_or_default();
@@ -220,9 +220,9 @@ fn flow(row: &Row<'_>, id: u32, stop_s: f64) -> Result<FlowSummary, LinuxError> 
     })
 }
 
-/// Returns the base RTT of a flow of a reference, in milliseconds.
+/// Returns the base RTT of a recorded Linux flow, in milliseconds.
 pub(super) fn base_rtt_ms(flow: &FlowSummary) -> f64 {
-    flow.rtt_base_ms.expect("every reference has the column `flow_rtt_ms`")
+    flow.rtt_base_ms.expect("every `summary.csv` has the column `flow_rtt_ms`")
 }
 
 /// Returns our name for a congestion control of the kernel.

@@ -1,16 +1,18 @@
-//! Converts a point of the reference (a scenario on one kernel) to a scenario of ours, from the
-//! point's row, settings and family.
+//! Converts a recorded test point (a scenario that ran on a real kernel) to a scenario of ours,
+//! from the point's row, settings and family.
 //!
-//! In the reference's network, a flow passes sender, router, bottleneck, router and receiver. Half
-//! of the RTT follows the bottleneck and the other half is on the reverse path, so the delay of the
-//! left access link is 0. The queue limit of `netem` includes the packet in service; the limit of
-//! our queues and the reference's column `buffer_pkts` count only packets that wait. When the rate
-//! changes, packets that `netem` has already accepted keep their departure times.
+//! In the network of the recorded Linux runs, a flow passes sender, router, bottleneck, router and
+//! receiver. Half of the RTT follows the bottleneck and the other half is on the reverse path, so
+//! the delay of the left access link is 0. The queue limit of `netem` includes the packet in
+//! service; the limit of our queues and the column `buffer_pkts` of the recordings count only
+//! packets that wait. When the rate changes, packets that `netem` has already accepted keep their
+//! departure times.
 //!
-//! If the reverse path has a rate, or flows have separate slots, the scenario gives both directions
-//! as paths of links. In such a scenario, each flow has two private links with its delays. The
-//! right link is between the second router and the right host. The random loss and the reordering
-//! of the reference apply to all packets that cross the right link. The left link has only a delay.
+//! If the reverse path has a rate, or flows have separate `netem` slots, the scenario gives both
+//! directions as paths of links. In such a scenario, each flow has two private links with its
+//! delays. The right link is between the second router and the right host. The random loss and the
+//! reordering of the recorded runs apply to all packets that cross the right link. The left link
+//! has only a delay.
 
 use std::fmt::Write as _;
 
@@ -25,13 +27,14 @@ use super::{LinuxError, managed};
 /// 5.
 const PHASE_US: [f64; 4] = [137.3, 411.9, 733.1, 288.7];
 
-/// Families of points whose runs with seed 2 have time 0 at a tick. These runs were recorded before
-/// the times of [`PHASE_US`] were introduced.
+/// Families of test points whose runs with seed 2 have time 0 at a tick. These runs were recorded
+/// before the times of [`PHASE_US`] were introduced.
 const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_many"];
 
-/// The step of the reference machine's clock in nanoseconds. In the reference, timers are rounded
-/// up to a step, so an application that writes at multiples of the sampling period writes just
-/// after a sample is taken. Our flows with such an application therefore start one step later.
+/// The clock step, in nanoseconds, of the machine that recorded the Linux runs. On this machine,
+/// timers are rounded up to a step, so an application that writes at multiples of the sampling
+/// period writes just after a sample is taken. Our flows with such an application therefore start
+/// one step later.
 const CLOCK_STEP_NS: u32 = 256;
 
 /// Returns the time from the kernel's tick to time 0 of the run with this seed, in seconds.
@@ -44,8 +47,8 @@ fn phase_s(point: &ReferencePoint, seed: u64) -> f64 {
     }
 }
 
-/// Converts a point to a run with the seed `seed`. The flows start at the same times as in the
-/// reference's run `reference`.
+/// Converts a test point to a run with the seed `seed`. The flows start at the same times as in the
+/// recorded Linux run `reference`.
 pub(super) fn run(
     point: &ReferencePoint,
     reference: &RunSummary,
@@ -58,7 +61,7 @@ pub(super) fn run(
     Ok(scenario.run(0))
 }
 
-/// Sets the scenario hash of each run of the reference at this point to the hash of our scenario
+/// Sets the scenario hash of each recorded Linux run of this test point to the hash of our scenario
 /// with the same seed and start times.
 pub(super) fn name_runs(point: &mut ReferencePoint) -> Result<(), LinuxError> {
     for place in 0..point.seeds.len() {
@@ -69,8 +72,8 @@ pub(super) fn name_runs(point: &mut ReferencePoint) -> Result<(), LinuxError> {
     Ok(())
 }
 
-/// Returns the period in milliseconds at which the reference sampled queue and smoothed RTT for its
-/// means.
+/// Returns the period, in milliseconds, of the samples from which the recorded means of queue and
+/// smoothed RTT were computed.
 fn sample_ms(point: &ReferencePoint) -> u32 {
     match point.family.as_str() {
         "7_many" if point.seeds[0].flows.len() == 16 => 40,
@@ -80,7 +83,7 @@ fn sample_ms(point: &ReferencePoint) -> u32 {
     }
 }
 
-/// How our scenario describes the network of a point.
+/// How our scenario describes the network of a test point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
     /// The network is one bottleneck for all flows, followed by a separate delay for each flow.
@@ -93,10 +96,10 @@ enum Layout {
 
 impl Layout {
     fn of(settings: &Settings, flows: usize) -> Self {
-        // In the reference, each flow has its own `netem` with slots. A dumbbell with several flows
-        // cannot express separate slots, because the flows of a dumbbell share the slots. With
-        // slots and reordering, the delays of the two directions differ, but a dumbbell has equal
-        // delays.
+        // In the recorded Linux runs, each flow has its own `netem` with slots. A dumbbell with
+        // several flows cannot express separate slots, because the flows of a dumbbell share the
+        // slots. With slots and reordering, the delays of the two directions differ, but a dumbbell
+        // has equal delays.
         let has_slots = settings.data_slot.is_some() || settings.ack_slot.is_some();
         if let QueueKind::Discipline { second_rate_mbps: Some(_), .. } = settings.queue {
             Self::TwoHops
@@ -110,8 +113,8 @@ impl Layout {
     }
 }
 
-/// Returns the text of our scenario for a point, with the seed `seed`. The flows start at the same
-/// times as in the reference's run `reference`.
+/// Returns the text of our scenario for a test point, with the seed `seed`. The flows start at the
+/// same times as in the recorded Linux run `reference`.
 fn scenario_text(
     point: &ReferencePoint,
     reference: &RunSummary,
@@ -173,7 +176,7 @@ fn scenario_text(
             text,
             "[[flows]]\ncc = \"{}\"\nstart = \"{:.9}s\"",
             flow.cc,
-            flow.start_s.expect("every reference has the column `start_s`") + phase
+            flow.start_s.expect("every `summary.csv` has the column `start_s`") + phase
         );
         text += &route(settings, layout, (number, base_rtt_ms(flow)));
         text += &application(settings.application);
@@ -190,8 +193,8 @@ fn scenario_text(
 fn stack(point: &ReferencePoint, settings: &Settings) -> String {
     let stack = &settings.stack;
     let mut text = format!("[stack]\nclock_step = \"{CLOCK_STEP_NS}ns\"\n");
-    // In the reference, the receivers of the sixteen flows at 1 Gbit/s read 64 KiB at a time,
-    // because the machine was too slow for smaller reads.
+    // In the recorded Linux runs, the receivers of the sixteen flows at 1 Gbit/s read 64 KiB at a
+    // time, because the machine was too slow for smaller reads.
     let is_sixteen = point.family == "7_many" && point.seeds[0].flows.len() == 16;
     if let Some(bytes) = stack.rcvlowat.or(is_sixteen.then_some(65536)) {
         let _ = writeln!(text, "rcvlowat = \"{bytes}B\"");
@@ -214,7 +217,7 @@ fn stack(point: &ReferencePoint, settings: &Settings) -> String {
     text
 }
 
-/// The place of a link with a rate. A point has one or two such links.
+/// The place of a link with a rate. A test point has one or two such links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     /// The bottleneck, or the first of two bottlenecks.
@@ -225,7 +228,7 @@ enum Side {
     Back,
 }
 
-/// Returns the keys of a link that has a rate and the point's kind of queue.
+/// Returns the keys of a link that has a rate and the test point's kind of queue.
 fn link(point: &ReferencePoint, settings: &Settings, side: Side) -> Result<String, String> {
     let (rate_mbps, buffer_pkts) = match (side, settings.reverse) {
         (
@@ -333,8 +336,8 @@ fn application(application: Application) -> String {
     }
 }
 
-/// Returns the parameters of the congestion control `cc`: the module parameters of the reference's
-/// run, and parameters that depend on the kernel's version.
+/// Returns the parameters of the congestion control `cc`: the module parameters of the recorded
+/// Linux run, and parameters that depend on the kernel's version.
 fn cc_params(point: &ReferencePoint, settings: &Settings, cc: &str) -> String {
     let mut params = Vec::new();
     let family = Algorithm::from_name(cc).and_then(Algorithm::family);
@@ -368,14 +371,15 @@ mod tests {
 
     const HEADER: &str = "kernel,scenario,family,seed,flow,cc,start_s,flow_rtt_ms,rate_mbps,buffer_pkts,loss,duration_s,settings";
 
-    /// Returns a point with these settings and two flows, with RTTs of 20 and 60 ms.
+    /// Returns a test point with these settings and two flows, with RTTs of 20 and 60 ms.
     fn point(family: &str, loss: &str, settings: &str) -> ReferencePoint {
         let row = |flow: &str| format!("6.12,x,{family},1,{flow},10,50,{loss},15,{settings}\n");
         let text = format!("{HEADER}\n{}{}", row("0,bbr,0.1,20"), row("1,cubic,1.1,60"));
         parse(Path::new("summary.csv"), &text).unwrap().remove(0)
     }
 
-    /// Checks the part of our scenario's text that describes the network and the paths of a point.
+    /// Checks the part of our scenario's text that describes the network and the paths of a test
+    /// point.
     fn check(family: &str, loss: &str, settings: &str, expected: &Expect) {
         let point = point(family, loss, settings);
         let text = scenario_text(&point, &point.seeds[0], 1).unwrap();

@@ -22,7 +22,7 @@ const BYTES_MAX: u64 = 256 << 20;
 const FLOW_COLUMNS: [&str; 8] =
     ["t", "flow", "cwnd", "unacked", "srtt_us", "retrans_total", "delivered", "rx_bytes"];
 
-/// Reads the time series of a point's flows; `None` if the folder has no such series.
+/// Reads the time series of a test point's flows; `None` if the folder has no such series.
 pub(super) fn flows(
     dir: &Path,
     kernel: &str,
@@ -58,7 +58,7 @@ pub(super) fn flows(
     Ok(Some(series))
 }
 
-/// Reads the time series of a point's queue; `None` if the folder has no such series.
+/// Reads the time series of a test point's queue; `None` if the folder has no such series.
 pub(super) fn queue(
     dir: &Path,
     kernel: &str,

@@ -1,5 +1,5 @@
-//! Reads and checks the settings of a point (a scenario on one kernel): how its network differs
-//! from the reference's dumbbell.
+//! Reads and checks the settings of a test point (a scenario on one kernel): how its network
+//! differs from a plain dumbbell.
 //!
 //! A point may combine several settings. An unsupported combination or an unknown value is an
 //! error: ignoring it would mean comparing two different networks.
@@ -42,7 +42,7 @@ const KNOWN: [&str; 28] = [
     "tso",
 ];
 
-/// The settings of a point.
+/// The settings of a test point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Settings {
     pub(super) application: Application,
@@ -74,7 +74,8 @@ pub(super) enum Application {
     Train { bytes: u64, count: u64, gap_ms: f64 },
 }
 
-/// The settings of the hosts.
+/// The settings of the sending and receiving hosts, such as the queue discipline and the timer
+/// frequency.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Stack {
     pub(super) rcvlowat: Option<u64>,
@@ -140,7 +141,7 @@ pub(super) struct Bbr2 {
 }
 
 impl Settings {
-    /// Reads the settings of a point.
+    /// Reads the settings of a test point.
     ///
     /// # Errors
     /// Fails if a key or a value is unknown, or if our scenarios cannot combine the settings.

@@ -1,4 +1,4 @@
-//! Computes our runs of the points (scenarios on one kernel) in parallel.
+//! Computes our runs of the test points (scenarios on one kernel) in parallel.
 
 use bbrlab_lab::{Executed, Pool, Progress, Task as LabTask, Worker};
 use bbrlab_run::{Controls, QueueSeries, Run, RunSummary, mean};
@@ -8,17 +8,18 @@ use super::reference::ReferencePoint;
 use super::settings::Settings;
 use super::{LinuxError, LinuxOptions, scenario_text};
 
-/// A point to run, with Linux's series of cwnd if cwnd is compared.
+/// A test point to run, with Linux's series of cwnd if cwnd is compared.
 #[derive(Debug)]
 pub(super) struct PlannedPoint {
     pub(super) point: ReferencePoint,
     pub(super) settings: Settings,
     pub(super) cwnd: Option<CwndSeries>,
-    /// The index of the reference folder that contains the point.
+    /// The index of the reference folder that contains the test point.
     pub(super) dir: usize,
 }
 
-/// The results of a point's runs. A run is `None` if the user interrupted the comparison before it.
+/// The results of a test point's runs. A run is `None` if the user interrupted the comparison
+/// before it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PointRuns {
     runs: Vec<Option<RunSummary>>,
@@ -35,7 +36,7 @@ impl PointRuns {
     }
 }
 
-/// One run of a point of the reference.
+/// One of our runs of a test point, whose result is compared with recorded Linux runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Task {
     /// The run with this index, counted from 0, for the comparison of metrics.
@@ -52,7 +53,7 @@ enum Done {
     Cut,
 }
 
-/// Runs all points, each with `seeds` seeds. Calls `watch` with the progress.
+/// Runs all test points, each with `seeds` seeds. Calls `watch` with the progress.
 pub(super) fn run_all(
     planned: &[PlannedPoint],
     seeds: u64,
@@ -107,9 +108,9 @@ pub(super) fn run_all(
 }
 
 impl PlannedPoint {
-    /// Whether the results of the point are independent of chance. In the families with queue
-    /// disciplines, whose names begin with `9_`, a point has a single seed in the reference only if
-    /// chance plays no role. In other families, a point may have a single seed for other reasons.
+    /// Whether the results of the test point are independent of chance. In the families with queue
+    /// disciplines, whose names begin with `9_`, a point has a single recorded seed only if chance
+    /// plays no role. In other families, a point may have a single recorded seed for other reasons.
     fn is_certain(&self) -> bool {
         self.point.family.starts_with("9_") && self.point.seeds.len() == 1
     }
@@ -121,7 +122,7 @@ impl PlannedPoint {
     }
 }
 
-/// Computes a run of a point on the chosen back end.
+/// Computes a run of a test point on the chosen back end.
 pub(super) fn execute(
     point: &ReferencePoint,
     run: &Run,
@@ -141,8 +142,8 @@ pub(super) fn execute(
     executed.map_err(|reason| LinuxError(format!("{}: {reason}", point.scenario)))
 }
 
-/// Computes our run number `place` (counted from 0) of a point. The run's mean queue is computed
-/// from samples, as in the reference.
+/// Computes our run number `place` (counted from 0) of a test point. The run's mean queue is
+/// computed from periodic samples of its length, as in the recorded Linux runs.
 fn run_one(point: &ReferencePoint, place: u64, options: &LinuxOptions) -> Result<Done, LinuxError> {
     let turn = usize::try_from(place).unwrap_or(usize::MAX) % point.seeds.len();
     let mut run = scenario_text::run(point, &point.seeds[turn], place + 1)?;
@@ -161,9 +162,10 @@ fn run_one(point: &ReferencePoint, place: u64, options: &LinuxOptions) -> Result
     Ok(Done::Run(Box::new(summary)))
 }
 
-/// Returns the mean of the queue samples of the first link, from `from_s` on. The reference has
-/// this mean, not the time average. The two can differ: if an application writes every 50 ms and
-/// samples are taken every 10 ms, each sample is taken at one of five fixed times after a write.
+/// Returns the mean of the queue samples of the first link, from `from_s` on. The recorded Linux
+/// runs have this mean, not the time average. The two can differ: if an application writes every 50
+/// ms and samples are taken every 10 ms, each sample is taken at one of five fixed times after a
+/// write.
 fn sampled_mean(queue: &QueueSeries, from_s: f64) -> Option<f64> {
     let rows = (0..queue.len()).filter(|&row| queue.link[row] == 0 && queue.time_s[row] >= from_s);
     #[expect(clippy::cast_precision_loss, reason = "a queue has fewer than 2^52 packets")]

@@ -1,11 +1,11 @@
-//! Compares the simulator's runs of a scenario with a real kernel's runs, point by point.
+//! Compares the simulator's runs of a scenario with a real kernel's runs, for each sweep point.
 
 use bbrlab_run::{RunSummary, SweepPoint};
 
 use super::compare::{Has, comparisons};
 use super::difference::LinuxComparison;
 
-/// A point of a scenario that both the simulator and a kernel have run.
+/// A sweep point of a scenario that both the simulator and a kernel have run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorldsPoint {
     /// The swept keys with their values.
@@ -24,8 +24,8 @@ impl WorldsPoint {
     }
 }
 
-/// Compares the simulator's runs of a scenario with a kernel's runs. Returns the points that the
-/// simulator and the kernel have both run, in the order of `ours`.
+/// Compares the simulator's runs of a scenario with a kernel's runs. Returns the sweep points that
+/// the simulator and the kernel have both run, in the order of `ours`.
 #[must_use]
 pub fn compare_worlds(ours: &[RunSummary], kernel: &[RunSummary]) -> Vec<WorldsPoint> {
     let mut points: Vec<&SweepPoint> = Vec::new();

@@ -1,5 +1,5 @@
-//! Tests `validate linux` on excerpts of the references, and on more points if the whole references
-//! are available.
+//! Tests `validate linux` on excerpts of the recorded Linux runs, and on more test points if all
+//! recordings are available.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ fn excerpt() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/linux-reference")
 }
 
-/// Returns the folder of the excerpt with points that have queue disciplines.
+/// Returns the folder of the excerpt with test points that have queue disciplines.
 fn managed_excerpt() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/linux-aqm")
 }
 
-/// Returns the folder of the excerpt with points that were drawn at random.
+/// Returns the folder of the excerpt with test points that were drawn at random.
 fn random_excerpt() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/linux-random")
 }
@@ -67,8 +67,8 @@ fn eight_points_drawn_at_random_agree_with_a_real_stack_in_every_metric() {
     assert_eq!(beyond(&report), Vec::<String>::new());
 }
 
-/// Linux has only five seeds per point. If flows compete, the mean over five seeds may differ by
-/// chance from the mean over many seeds. Therefore up to 3 % of the comparisons of a metric, and
+/// Linux has only five seeds per test point. If flows compete, the mean over five seeds may differ
+/// by chance from the mean over many seeds. Therefore up to 3 % of the comparisons of a metric, and
 /// one of the 28 comparisons of Jain's index, may exceed the tolerance.
 #[test]
 fn sixty_points_drawn_at_random_agree_with_a_real_stack() {

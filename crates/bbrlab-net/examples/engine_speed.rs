@@ -1,5 +1,5 @@
-//! Measures the cost of the engine alone per data packet and its ACK, with fixed windows over one
-//! bottleneck and no TCP.
+//! Measures the cost of the engine alone per data packet and its ACK, with a fixed number of
+//! packets in flight over one bottleneck, and no TCP.
 //!
 //! `cargo run -p bbrlab-net --release --example engine_speed -- [CASE]... [--seconds S] [--events]`
 //!

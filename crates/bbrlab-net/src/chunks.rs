@@ -15,15 +15,15 @@ const CHUNK: usize = 32;
 /// Value of a chunk's number that means "no chunk".
 const NONE: u32 = u32::MAX;
 
-/// Value of a slot that means "no slot"; it is greater than all slots.
+/// Value of a slot's number that means "no slot"; it is greater than the numbers of all slots.
 const NOWHERE: u32 = u32::MAX;
 
 /// A first-in, first-out queue whose values are in [`Chunks`].
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo {
-    /// Slot of the first value; `NOWHERE` if the queue is empty.
+    /// Number of the slot of the first value; `NOWHERE` if the queue is empty.
     head: u32,
-    /// Slot of the last value.
+    /// Number of the slot of the last value.
     tail: u32,
 }
 
@@ -74,7 +74,7 @@ impl<T: Copy + Default> Chunks<T> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "builds the value in its slot instead of copying it there"
+        reason = "builds the value where it is stored instead of copying it there"
     )]
     pub(crate) fn push_back(&mut self, queue: &mut Fifo, value: T) {
         let mut place = queue.tail.wrapping_add(1);

@@ -15,7 +15,8 @@ use crate::burst_size::BurstSize;
 use crate::packet::{FlowId, LinkId};
 
 /// Whether a link is part of a device, and whether it is the device's last link. A device is one
-/// link, or two successive links if packets wait at the second link for slots or grants.
+/// link, or two successive links if packets wait at the second link for `netem` slots or grants to
+/// send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
     /// The link is not part of a device.

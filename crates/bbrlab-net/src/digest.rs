@@ -1,5 +1,5 @@
-//! The digest of a run: a hash of what happened to each packet, when and where. The digest does not
-//! depend on the order of the records.
+//! The digest of a run: a hash of records of what happened to each packet, when and where. The
+//! digest does not depend on the order of these records.
 //!
 //! A record is added when a data packet arrives at a link with a rate, departs, is dropped, or
 //! arrives at the receiver. A record is also added when an ACK arrives at the sender, and when a
@@ -12,7 +12,7 @@ use bbrlab_units::Time;
 
 use crate::packet::{FlowId, LinkId};
 
-/// The kind of a record.
+/// The kind of a record: what happened to a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Record {
     LinkArrival = 1,
@@ -26,7 +26,7 @@ pub(crate) enum Record {
     DiscardedByHost = 9,
 }
 
-/// The digest of a run: the sum of the hashes of its records, modulo 2^64.
+/// The digest of a run: the sum of the hashes of its packet records, modulo 2^64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Digest(pub u64);
 

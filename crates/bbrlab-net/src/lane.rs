@@ -52,7 +52,7 @@ impl Lane {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "builds the packet in its slot instead of copying it there"
+        reason = "builds the packet where it is stored instead of copying it there"
     )]
     pub(crate) fn push<P: PacketData>(
         &mut self,

@@ -268,7 +268,7 @@ impl<P: PacketData> Extras<P> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "builds the packet in its slot instead of copying it there"
+        reason = "builds the packet where it is stored instead of copying it there"
     )]
     pub(crate) fn pack(
         &mut self,
@@ -315,8 +315,8 @@ impl<P: PacketData> Extras<P> {
         *waited = if is_first { wait } else { *waited + wait };
     }
 
-    /// Returns how long a packet that has arrived has waited in queues. The packet's slot must not
-    /// have been used again.
+    /// Returns how long a packet that has arrived has waited in queues. The slot of the packet's
+    /// extra data must not have been used again.
     pub(crate) fn waited(&self, packet: &Packet<P>) -> Span {
         self.waits.get(packet.extra.0 as usize).copied().unwrap_or_default()
     }
@@ -329,7 +329,7 @@ impl<P: PacketData> Extras<P> {
         }
     }
 
-    /// Gives the copy of a packet its own slot, with the same extra data and the same waiting time.
+    /// Gives the copy of a packet its own slot for extra data, with the same data and waiting time.
     #[cold]
     pub(crate) fn duplicate(&mut self, copy: &mut Packet<P>) {
         let Some(&extra) = self.of(copy) else { return };

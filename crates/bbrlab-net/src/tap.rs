@@ -1,4 +1,4 @@
-//! The tap: a record of the events of single packets, for a page that draws them.
+//! The tap: a record of the events of single packets, for the lab, a web page that draws them.
 //!
 //! Without the feature `tap`, a tap is empty and its calls do nothing, so the engine's code is the
 //! same as if there were no calls. With the feature, a tap that is closed costs one comparison per

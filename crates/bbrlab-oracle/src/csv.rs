@@ -1,4 +1,4 @@
-//! Reads comma-separated text of the reference data: a header with the columns' names, then lines
+//! Reads comma-separated text of recordings of Linux: a header with the columns' names, then lines
 //! with one cell per column.
 //!
 //! The traces of `golden` have another reader (`golden/csv.rs`), because a cell there can be a

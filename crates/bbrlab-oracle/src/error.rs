@@ -55,7 +55,7 @@ pub enum LogError {
         /// The count found.
         found: u64,
     },
-    /// An episode has a setting that is not supported.
+    /// An episode (a packet log) has a setting that is not supported.
     Unsupported(Unsupported),
     /// The folder's list of episodes has no episode with this name.
     NoSuchEpisode {
@@ -66,8 +66,8 @@ pub enum LogError {
     },
 }
 
-/// An unsupported setting of an episode. With an unsupported congestion control, a replay compares
-/// only the receiver; with any other unsupported setting, the episode is omitted.
+/// An unsupported setting of a recorded episode. With an unsupported congestion control, a replay
+/// compares only the receiver; with any other unsupported setting, the episode is omitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
     /// The episode.

@@ -1,4 +1,5 @@
-//! Finds the complete reference data. Tests that need the data call a function of this file.
+//! Finds the complete recordings of Linux (reference data). Tests that need the data call a
+//! function of this file.
 
 use std::env;
 use std::io::Write as _;

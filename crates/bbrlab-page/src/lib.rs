@@ -1,4 +1,4 @@
-//! The web page of bbrlab inside the program, and the server that delivers it to browsers on this
+//! The lab, a web page inside the program, and the server that delivers it to browsers on this
 //! machine.
 //!
 //! The server listens only on the loopback interface, and answers only requests to its own names.
@@ -22,7 +22,7 @@ pub use server::Server;
 
 include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
-/// Returns whether this program contains the page, because the page was built first.
+/// Returns whether this program contains the lab's page: it does if the page was built first.
 #[must_use]
 pub fn is_built() -> bool {
     !FILES.is_empty()

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use crate::FILES;
 use crate::request::Request;
 
-/// The content security policy: the page may load only files from this server, and may not run
-/// inline scripts.
+/// The content security policy: the lab's page may load only files from this server, and may not
+/// run inline scripts.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; \
     style-src 'self'; worker-src 'self'; connect-src 'self'; img-src 'self' data: blob:; \
     font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -1,5 +1,6 @@
 //! Does the work of `cargo xtask replication`, `published`, `explanations`, `disciplines` and
-//! `contradictions`: writes a file below `results/`, and pages are generated from this file.
+//! `contradictions`: writes a file below `results/`, from which documentation pages or the lab's
+//! page are built.
 
 use std::env;
 use std::path::Path;

@@ -9,7 +9,7 @@ pub enum Counting {
     /// The definitions in the paper's data file.
     #[default]
     Definitions,
-    /// The rule of the authors' program, if it differs from the definitions.
+    /// The counting rule of the authors' program, if it differs from the definitions.
     ///
     /// [acd-ns3]: `TcpSocketBase::ReceivedData` counts each arriving data segment as transmitted.
     /// `ReceivedData` counts a segment as received only if the segment itself advances the next
@@ -21,13 +21,13 @@ pub enum Counting {
     ///
     /// A segment that ends below the next expected byte does not reach `ReceivedData`. In this
     /// project's counts, a segment below the next expected byte still counts as transmitted,
-    /// because no record has the number of such segments. Such segments are needless
+    /// because a run's results do not have the number of such segments. Such segments are needless
     /// retransmissions. With the authors' stack, they are at most 1.5 % of the packets sent.
     Program,
 }
 
 impl Counting {
-    /// Returns the name of the rule in the document of `bbrlab reproduce --json`.
+    /// Returns the name of the counting rule in the document of `bbrlab reproduce --json`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

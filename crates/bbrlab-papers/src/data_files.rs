@@ -1,6 +1,6 @@
 //! Checks built-in scenarios and measured rows against the papers' data files. The scenarios must
-//! have the points, flows, start times and durations of `papers/*.toml`, and the measured rows must
-//! have every metric that a claim uses.
+//! have the parameter points, flows, start times and durations of `papers/*.toml`, and the measured
+//! rows must have every metric that a claim uses.
 
 use std::collections::BTreeSet;
 
@@ -18,8 +18,8 @@ use crate::row::MeasuredRow;
 use crate::rows::keys_of;
 
 /// Returns the papers that state the number of bytes per packet, each with its data file. The
-/// points and flows of these papers are checked here; `tests/papers/` checks the points and flows
-/// of the other papers.
+/// parameter points and flows of these papers are checked here; `tests/papers/` checks the points
+/// and flows of the other papers.
 fn checked_here() -> impl Iterator<Item = (&'static str, Table)> {
     let all = PAPERS.iter().map(|paper| (paper.key, paper.text.parse().expect("valid TOML")));
     all.filter(|(_, file)| packet_bytes(file).is_some())
@@ -53,8 +53,8 @@ fn figure(of: &Table, key: &str) -> Option<f64> {
     of.get(key).and_then(number)
 }
 
-/// Returns a paper's experiments, each with its table in the data file. Experiments without points
-/// are omitted: they only summarise other experiments.
+/// Returns a paper's experiments, each with its table in the data file. Experiments without
+/// parameter points are omitted: they only summarise other experiments.
 fn experiments(paper: &str, file: &Table) -> Vec<(&'static Experiment, Table)> {
     let of = papers().iter().find(|of| of.key == paper).expect("a paper");
     let mut found = Vec::new();
@@ -67,7 +67,7 @@ fn experiments(paper: &str, file: &Table) -> Vec<(&'static Experiment, Table)> {
     found
 }
 
-/// Returns, for every point of an experiment's scenarios, the run with the first seed.
+/// Returns the run with the first seed for every sweep point of an experiment's scenarios.
 fn first_runs(experiment: &Experiment) -> Vec<Run> {
     let mut runs = Vec::new();
     for id in &experiment.scenarios {
@@ -78,8 +78,8 @@ fn first_runs(experiment: &Experiment) -> Vec<Run> {
 }
 
 /// Returns the algorithms under test. If a flow of the experiment has the algorithm `subject`,
-/// returns the entries of `algorithms` except the algorithms that other flows name. Otherwise,
-/// returns only the first entry of `algorithms`.
+/// returns the names in `algorithms`, except the algorithms that other flows name. Otherwise,
+/// returns only the first name in `algorithms`.
 fn subjects(table: &Table) -> Vec<&str> {
     let fixed: BTreeSet<&str> =
         tables(table, "flows").iter().map(|flow| word(flow, "algorithm")).collect();
@@ -106,8 +106,8 @@ fn every_experiment_has_a_scenario_with_all_points_and_algorithms() {
             let mut expected = 0;
             for algorithm in subjects(&table) {
                 for point in tables(&table, "points") {
-                    // If a point does not set the buffer, there must be a run for every buffer in
-                    // the experiment's `axes`.
+                    // If a parameter point does not set the buffer, there must be a run for every
+                    // buffer in the experiment's `axes`.
                     let axis = table.get("axes").and_then(|axes| axes.get("buffer_bdp"));
                     let buffers: Vec<Option<f64>> = match axis.and_then(Value::as_array) {
                         Some(axis) if !point.contains_key("buffer_bdp") => {
@@ -129,8 +129,8 @@ fn every_experiment_has_a_scenario_with_all_points_and_algorithms() {
                             "{}: {algorithm} at {point} {buffer:?}",
                             experiment.id
                         );
-                        // A point with `step_from_mbps` describes a rate step, which is only a part
-                        // of a run, so the point does not count as a run.
+                        // A parameter point with `step_from_mbps` describes a rate step, which is
+                        // only a part of a run, so the point does not count as a run.
                         expected += usize::from(!point.contains_key("step_from_mbps"));
                     }
                 }
@@ -206,7 +206,8 @@ fn flows_rates_buffers_and_durations_are_those_of_the_data_files() {
     }
 }
 
-/// Checks that the bottleneck and the RTTs of a run equal the values of its point in the data file.
+/// Checks that the bottleneck and the RTTs of a run equal the values of its parameter point in the
+/// data file.
 #[expect(clippy::cast_precision_loss, reason = "quantities of the papers")]
 fn of_point(id: &str, table: &Table, run: &Run, place: &[(&str, Key)]) {
     let link = &run.links[run.bottleneck.expect("a bottleneck") as usize];
@@ -322,14 +323,14 @@ fn shortened_rows(experiment: &Experiment) -> Vec<MeasuredRow> {
     with_compared(experiment, rows)
 }
 
-/// A metric that a claim uses, with the keys at which the claim looks it up.
+/// A metric that a paper's claim uses, with the keys at which the claim looks it up.
 #[derive(Debug)]
 struct Asked {
     metric: String,
     keys: Vec<(String, Value)>,
 }
 
-/// Returns the metrics that an expression looks up at a point: its calls
+/// Returns the metrics that an expression looks up at a parameter point: its calls
 /// `metric(algorithm, key=value ...)`. An algorithm or a value may be a name that the point
 /// defines.
 fn asked(expr: &str, point: &[(String, Value)], metrics: &[String], axes: &[&str]) -> Vec<Asked> {
@@ -378,8 +379,8 @@ fn asked(expr: &str, point: &[(String, Value)], metrics: &[String], axes: &[&str
     found
 }
 
-/// Returns the points of a claim: each combination of values in the lists of `forall`, with the
-/// keys of `at` added.
+/// Returns the parameter points of a claim: each combination of values in the lists of `forall`,
+/// with the keys of `at` added.
 fn points(claim: &Table) -> Vec<Vec<(String, Value)>> {
     let pairs = |key: &str| claim.get(key).and_then(Value::as_table).cloned().unwrap_or_default();
     let mut points: Vec<Vec<(String, Value)>> = vec![pairs("at").into_iter().collect()];

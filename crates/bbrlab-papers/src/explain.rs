@@ -1,4 +1,6 @@
-//! `--explain`: finds the switch that causes an artifact.
+//! `--explain`: finds the switch (a difference between two settings) that causes an artifact. An
+//! artifact is an effect in a paper's numbers that comes from its simulator, its method or
+//! misprints, not from the algorithm.
 //!
 //! The experiment under the `linux` profile is compared with a setting that should show an
 //! artifact. The two differ in scenario keys of the stack and of links. The setting may also use
@@ -8,15 +10,15 @@
 //!
 //! A claim is evaluated with all switches off and with all switches on. For each switch, the claim
 //! is also evaluated with only this switch on, and with only this switch off. All runs of an
-//! explanation use one seed and only the claim's points. A switch is the cause if the claim is true
-//! with only this switch on, and false with only this switch off.
+//! explanation use one seed, and only the parameter points of the claim. A switch is the cause if
+//! the claim is true with only this switch on, and false with only this switch off.
 //!
 //! If no single switch makes the claim true, the claim is evaluated with pairs of switches on. A
 //! switch is needed if the claim is false with only this switch off; pairs of two needed switches
 //! are tried first. If a switch of a pair cannot be run alone, the result says so, because this
 //! switch might make the claim true without the other one.
 //!
-//! Each run is stored in a folder, and later calls read the results from the folder instead of
+//! Each run is stored in a folder. Later explanations read the results from the folder instead of
 //! computing the run again.
 
 use std::collections::BTreeMap;
@@ -36,7 +38,8 @@ use crate::work::Work;
 /// Maximum number of pairs of switches that are tried per setting.
 const PAIRS: usize = 60;
 
-/// One difference between an artifact's setting and the experiment with the `linux` profile.
+/// One difference between the experiment with the `linux` profile and a setting that should show an
+/// artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Switch {
     /// A scenario key, with the key's values while the switch is on and while the switch is off, in
@@ -48,11 +51,11 @@ pub(crate) enum Switch {
     Counting(Counting),
 }
 
-/// The effect of a switch on a claim.
+/// The effect of a switch on a paper's claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchEffect {
     /// The switch as text: a key such as `stack.sndbuf = "131072B"`, the form of the experiment or
-    /// the rule for counting.
+    /// the rule for counting packets.
     pub switch: String,
     /// The overrides that turn the switch on, in the syntax of `--set`. The list is empty for a
     /// switch that selects the rule for counting packets or the form of the experiment, because no
@@ -103,7 +106,7 @@ pub enum ArtifactCause {
         /// cannot be run.
         pairs_not_run: usize,
     },
-    /// The claim is false with the artifact's setting, too.
+    /// The claim is also false with the setting that should show the artifact.
     NotShown,
     /// No setting is known that should show the artifact.
     NoSetting,
@@ -111,7 +114,8 @@ pub enum ArtifactCause {
     Unknown(String),
 }
 
-/// The explanation of why a claim is false under `linux`, found with one artifact's setting.
+/// The explanation of why a paper's claim is false under `linux`, found with a setting that should
+/// show an artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
     /// The claim's id.
@@ -207,9 +211,9 @@ fn any_of(enough: &[String], not_without: &[String]) -> String {
     }
 }
 
-/// Explains why a claim is false under `linux`, with the settings of the artifacts that the claim
-/// names. Tries the settings in order and returns one explanation per setting tried. Stops after
-/// the first explanation whose cause is neither [`ArtifactCause::NotShown`] nor
+/// Explains why a paper's claim is false under `linux`, with the settings of the artifacts that the
+/// claim names. Tries the settings in order and returns one explanation per setting tried. Stops
+/// after the first explanation whose cause is neither [`ArtifactCause::NotShown`] nor
 /// [`ArtifactCause::Unknown`]. Adds the runs to `work`.
 ///
 /// # Errors
@@ -347,7 +351,7 @@ fn pairs(effects: &[SwitchEffect]) -> Vec<(usize, usize)> {
 }
 
 /// Finds the differences between a setting and the experiment's first form under `linux`: keys with
-/// different values, another form, and another rule for counting.
+/// different values, another form (see [`crate::FORMS`]), and another rule for counting packets.
 fn switches_of(
     experiment: &'static Experiment,
     setting: &'static Setting,
@@ -387,7 +391,7 @@ fn switches_of(
     Ok(switches)
 }
 
-/// Runs an experiment with some switches on, and evaluates a claim on these runs.
+/// Runs an experiment with some switches on, and evaluates a paper's claim on these runs.
 struct Trials<'a, W> {
     experiment: &'static Experiment,
     claim: &'static Claim,

@@ -1,11 +1,12 @@
-//! Ids of a study file with their positions, so that error messages can name the line.
+//! Ids in a file of `papers/study/` with their positions, so that error messages can name the line.
 
 use std::ops::Deref;
 
 use serde::Deserialize;
 use toml::Spanned;
 
-/// An id that a study file refers to, such as a claim's, with the id's position in that file.
+/// An id to which a file in `papers/study/` refers, such as the id of a paper's claim, with the
+/// id's position in that file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Id(Spanned<String>);

@@ -1,6 +1,6 @@
-//! Judges the claims of an experiment from its runs. A false claim is also evaluated on other runs:
-//! in the settings that should show its artifacts, or in settings that may be the cause of its
-//! failure.
+//! Judges a paper's claims about an experiment from the experiment's runs. A false claim is also
+//! evaluated on other runs: in the settings that should show artifacts of the paper's setup, or in
+//! settings that may be the cause of its failure.
 
 use std::path::PathBuf;
 
@@ -18,15 +18,15 @@ use crate::rows::counted_rows;
 use crate::study::Setting;
 use crate::work::Work;
 
-/// Returns the claims that are evaluated on an experiment; none if the experiment is not in its
-/// first form (see [`crate::FORMS`]).
+/// Returns the paper's claims that are evaluated on an experiment; none if the experiment is not in
+/// its first form (see [`crate::FORMS`]).
 #[must_use]
 pub fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
     let all = papers().iter().flat_map(|paper| &paper.claims);
     all.filter(|claim| experiment.form.is_none() && claim.experiment == experiment.id).collect()
 }
 
-/// Judges the claims of an experiment. Adds the runs in other settings to `work`.
+/// Judges the paper's claims about an experiment. Adds the runs in other settings to `work`.
 ///
 /// # Errors
 /// Fails if a run or a write fails, or the user interrupts it.
@@ -110,8 +110,8 @@ fn distinct(settings: Vec<&'static Setting>) -> Vec<&'static Setting> {
     found
 }
 
-/// Groups claims, given by their indices, by configuration. All claims of a group are evaluated on
-/// the same runs.
+/// Groups claims by the configuration of their runs. A claim is given by its index. All claims of a
+/// group are evaluated on the same runs.
 fn by_config(
     asked: impl Iterator<Item = (usize, &'static Setting)>,
 ) -> Vec<(Config, Vec<(usize, &'static Setting)>)> {
@@ -143,7 +143,7 @@ pub(crate) struct Config {
     pub(crate) form: Option<&'static str>,
     /// Overrides, in the syntax of `--set`.
     pub(crate) sets: Vec<String>,
-    /// The rule for counting packets.
+    /// The rule that decides which packets count as sent, received and lost.
     pub(crate) counting: Counting,
 }
 
@@ -176,8 +176,8 @@ pub(crate) struct RunUnder {
     pub(crate) out: Vec<PathBuf>,
 }
 
-/// Runs an experiment in a configuration, but only the points that `claims` need. Adds the runs to
-/// `work`. The inner error is the reason why there are no rows.
+/// Runs an experiment in a configuration, but only the sweep points that `claims` need. Adds the
+/// runs to `work`. The inner error is the reason why there are no rows.
 ///
 /// # Errors
 /// Fails if a run or a write fails, or the user interrupts it.

@@ -1,5 +1,6 @@
-//! Reads values that are optional in records, because not every back end (simulator, Linux, ns-3)
-//! measures them. The papers' experiments run only on the simulator, which always records them.
+//! Reads values that are optional in a run's results, because not every back end (simulator, Linux,
+//! ns-3) measures them. The papers' experiments run only on the simulator, which always measures
+//! them.
 
 use bbrlab_run::{FlowSummary, MaybeKnown};
 
@@ -20,7 +21,7 @@ pub(crate) fn retransmitted_packets(flow: &FlowSummary) -> u64 {
     flow.retransmitted_packets.expect(KNOWN)
 }
 
-/// Returns a value of a series that the simulator always records.
+/// Returns a value of a time series that the simulator always records.
 pub(crate) fn known<T>(value: MaybeKnown<T>) -> T {
     value.0.expect(KNOWN)
 }

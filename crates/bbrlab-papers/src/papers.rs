@@ -27,7 +27,7 @@ pub struct Paper {
     /// The paper's name in ids, such as `lanigan2020`.
     pub key: String,
     /// Whether this is a corpus of test cases. A corpus is run and judged like a paper, but is not
-    /// one of the five papers of the study.
+    /// one of the five papers that bbrlab reproduces.
     pub is_corpus: bool,
     /// The paper's title.
     pub title: String,
@@ -43,7 +43,8 @@ pub struct Paper {
     pub constants: Vec<(String, f64)>,
     /// The claims: statements of the paper as expressions.
     pub claims: Vec<Claim>,
-    /// The artifacts: effects in the paper's numbers that do not come from the algorithms.
+    /// The artifacts: effects in the paper's numbers that come from its simulator, its method or
+    /// misprints, not from the algorithms.
     pub artifacts: Vec<Artifact>,
     /// Expressions that must be true for the printed numbers. A false expression shows an error in
     /// the data file.
@@ -62,9 +63,9 @@ pub(crate) struct Identity {
     pub(crate) experiment: String,
     /// The expression, in the language of claims.
     pub(crate) expr: String,
-    /// Keys that have the same value at all points.
+    /// Keys that have the same value at all parameter points.
     pub(crate) at: Vec<(String, Key)>,
-    /// Keys with lists of values; each combination of values is a point.
+    /// Keys with lists of values; each combination of values is a parameter point.
     pub(crate) forall: Vec<(String, Vec<Key>)>,
 }
 
@@ -108,7 +109,7 @@ pub fn papers() -> &'static [Paper] {
     })
 }
 
-/// Reads a paper's data file without the study file.
+/// Reads a paper's data file without its file in `papers/study/`.
 ///
 /// # Errors
 /// Fails if the file is not valid TOML.
@@ -133,7 +134,7 @@ fn read(key: &str, text: &str, study_text: &str) -> Result<Paper, String> {
             let own = own.map(|own| vec![own.id.to_owned()]);
             let scenarios =
                 study.scenarios_of(&id).map(<[String]>::to_vec).or(own).unwrap_or_default();
-            // Skip a form that the experiment does not have.
+            // Skip a form of `FORMS` that the experiment does not have.
             if form.is_some() && scenarios.is_empty() {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! `--quick`: runs one seed, no points at 1 Gbit/s or more, no points that repeat other points, and
-//! short runs if an experiment's metrics settle early.
+//! `--quick`: runs one seed, no sweep points at 1 Gbit/s or more, no points that repeat other
+//! points, and short runs if an experiment's metrics settle early.
 
 use bbrlab_run::Run;
 use bbrlab_units::Span;

@@ -7,14 +7,14 @@ use crate::reproduce::ReproduceOptions;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepeatCommand {
     /// The ids of the built-in scenarios; empty if the experiment does not exist in the requested
-    /// form.
+    /// form (see [`crate::FORMS`]).
     pub scenarios: Vec<String>,
     /// Keys to set, in the syntax of `--set`.
     pub sets: Vec<String>,
-    /// The rule for counting packets.
+    /// The rule that decides which packets count as sent, received and lost.
     pub counting: Counting,
-    /// The number of seeds per point, and the first seed. For each, `None` means the scenario's
-    /// value.
+    /// The number of seeds per sweep point, and the first seed. For each, `None` means the
+    /// scenario's value.
     pub(crate) seeds: (Option<u64>, Option<u64>),
 }
 

@@ -13,26 +13,27 @@ use crate::reproduce::{ReproduceOptions, Reproduced};
 use crate::sensitivity::Sensitivity;
 use crate::work::Work;
 
-/// The results of an experiment for the report: its claims, and the causes of its artifacts.
+/// The results of an experiment for the report: the paper's claims about it, and the causes of
+/// artifacts in the paper's numbers.
 #[derive(Clone, Debug)]
 pub struct ExperimentReport {
     /// The experiment with its measured values.
     pub reproduced: Reproduced,
     /// The claims with their verdicts.
     pub claims: Vec<Judged>,
-    /// The causes of artifacts, if `--explain` was given.
+    /// The causes of artifacts in the paper's numbers, if `--explain` was given.
     pub explained: Vec<Explained>,
     /// The effects of other values for parameters that the paper does not state, if `--sensitivity`
     /// was given.
     pub sensitivity: Vec<Sensitivity>,
-    /// The number and the CPU time of the additional runs for claims, artifacts and unstated
+    /// The number and the CPU time of the additional runs that test claims, artifacts and unstated
     /// parameters.
     pub switched: Work,
 }
 
 impl ExperimentReport {
-    /// Returns the id of the experiment on whose first form the claims are judged, or `None` if
-    /// this report shows the first form. [`crate::FORMS`] describes forms.
+    /// Returns the id of the experiment on whose first form the paper's claims are judged, or
+    /// `None` if this report shows the first form. [`crate::FORMS`] describes forms.
     #[must_use]
     pub fn judged_by(&self) -> Option<&'static str> {
         let mut all = papers().iter().flat_map(|paper| &paper.experiments);
@@ -78,7 +79,7 @@ impl Reproduced {
 }
 
 impl Explained {
-    /// Describes the claim's artifact and its cause in a sentence.
+    /// Describes in a sentence the artifact behind the claim, and the artifact's cause.
     #[must_use]
     pub fn describe(&self) -> String {
         let Self { claim, setting, cause, .. } = self;

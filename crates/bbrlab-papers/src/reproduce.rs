@@ -20,20 +20,21 @@ use crate::row::MeasuredRows;
 use crate::rows::{Finished, RunAt, first_runs, measured_rows};
 use crate::work::Work;
 
-/// Default number of seeds per point.
+/// Default number of seeds per sweep point.
 pub const DEFAULT_SEEDS: u64 = 5;
 
-/// If the bottleneck has this rate in bit/s or more, the default is one seed per point.
+/// If the bottleneck has this rate in bit/s or more, the default is one seed per sweep point.
 const FAST_BPS: u64 = 1_000_000_000;
 
 /// Options for reproducing experiments.
 #[derive(Clone, Debug)]
 pub struct ReproduceOptions {
-    /// Seeds per point. `None` means [`DEFAULT_SEEDS`]. In three cases, `None` means one seed: with
-    /// `quick`, with `points_of`, and if the bottleneck has 1 Gbit/s or more.
+    /// Seeds per sweep point. `None` means [`DEFAULT_SEEDS`]. In three cases, `None` means one
+    /// seed: with `quick`, with `points_of`, and if the bottleneck has 1 Gbit/s or more.
     pub seeds: Option<u64>,
-    /// Whether to simulate less: one seed per point (unless `seeds` is set), no points at 1 Gbit/s
-    /// or more, no points that repeat other points, and short runs if the metrics settle early.
+    /// Whether to simulate less: one seed per sweep point (unless `seeds` is set), no points at
+    /// 1 Gbit/s or more, no points that repeat other points, and short runs if the metrics settle
+    /// early.
     pub quick: bool,
     /// The first seed; `None` means the scenario's own seed.
     pub seed: Option<u64>,
@@ -48,8 +49,8 @@ pub struct ReproduceOptions {
     pub pictures: bool,
     /// The back end that computes the runs; `None` means the simulator.
     pub on: Option<&'static dyn Backend>,
-    /// If set, a point is run only if this back end supports it and its bottleneck has less than
-    /// 1 Gbit/s. Each point has one seed unless `seeds` is set.
+    /// If set, a sweep point is run only if this back end supports it and its bottleneck has less
+    /// than 1 Gbit/s. Each point has one seed unless `seeds` is set.
     pub points_of: Option<&'static dyn Backend>,
     /// Number of parallel runs.
     pub jobs: usize,
@@ -60,8 +61,8 @@ pub struct ReproduceOptions {
 }
 
 impl ReproduceOptions {
-    /// Returns the number of seeds per point, for points at which the bottleneck has less than 1
-    /// Gbit/s.
+    /// Returns the number of seeds per sweep point, for points at which the bottleneck has less
+    /// than 1 Gbit/s.
     pub(crate) fn seeds_of_a_point(&self) -> u64 {
         let is_one = self.quick || self.points_of.is_some();
         self.seeds.unwrap_or(if is_one { 1 } else { DEFAULT_SEEDS })
@@ -85,15 +86,16 @@ pub struct Reproduced {
     pub measured: MeasuredRows,
     /// The measured rows, each with the values that the paper printed for the same keys.
     pub rows: Vec<PublishedRow>,
-    /// The first run of each point, for plots over time.
+    /// The first run of each sweep point, for plots over time.
     pub runs: Vec<RunAt>,
     /// The folder of each scenario, which contains its runs and plots.
     pub out: Vec<PathBuf>,
     /// The number of the experiment's runs, and their CPU time.
     pub work: Work,
-    /// The first run of each point that is left out because its bottleneck has 1 Gbit/s or more.
+    /// The first run of each sweep point that is left out because its bottleneck has 1 Gbit/s or
+    /// more.
     pub left_out: Vec<Run>,
-    /// The reasons why the back end does not support some points, which are left out.
+    /// The reasons why the back end does not support some sweep points, which are left out.
     pub unsupported: Vec<String>,
     /// Whether `--quick` shortened the runs.
     pub is_cut_short: bool,
@@ -161,8 +163,8 @@ pub fn reproduce(
     })
 }
 
-/// Returns a built-in scenario with the overrides `sets` and with `seeds` seeds per point; `first`
-/// is the first of these seeds.
+/// Returns a built-in scenario with the overrides `sets` and with `seeds` seeds per sweep point;
+/// `first` is the first of these seeds.
 fn seeded(
     id: &str,
     sets: &[String],
@@ -191,8 +193,8 @@ pub fn scenario_hashes(
     experiment.scenarios.iter().map(|id| scenario(id).map(hash)).collect()
 }
 
-/// Runs a built-in scenario with the requested seeds. Leaves out the points for whose first run
-/// `is_left_out` returns true and, with `quick`, the points that repeat other points. Returns
+/// Runs a built-in scenario with the requested seeds. Leaves out the sweep points for whose first
+/// run `is_left_out` returns true and, with `quick`, the points that repeat other points. Returns
 /// `None` if all points are left out.
 pub(crate) fn run_scenario(
     id: &str,
@@ -209,8 +211,8 @@ pub(crate) fn run_scenario(
         if is_repeated || is_left_out(&scenario, first) {
             continue;
         }
-        // At 1 Gbit/s or more, only the first seed of each point is run, unless the user gives a
-        // number of seeds.
+        // At 1 Gbit/s or more, only the first seed of each sweep point is run, unless the user
+        // gives a number of seeds.
         let is_one = options.seeds.is_none() && is_fast(&scenario.run(first));
         points.push(first..first + if is_one { 1 } else { scenario.repeat() });
     }
@@ -247,7 +249,7 @@ pub(crate) fn run_scenario(
         pictures: options.pictures,
         only: Some(only),
         summary: SummaryOf::These,
-        // All records of the runs stay in memory, because the rows are computed from the records.
+        // The results of all runs stay in memory, because the measured rows are computed from them.
         held: u64::MAX,
         controls: Controls::none(),
         control_texts: ControlTexts::new(),

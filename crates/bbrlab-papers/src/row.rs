@@ -1,9 +1,9 @@
 //! Measured rows: an experiment's metrics, under the names that the paper's data file uses.
 //!
 //! A measured row corresponds to a row of a paper's table, or to a point of a plot. Measured and
-//! printed rows have the same keys (such as algorithm, delay and buffer), and claims look metrics
-//! up by these keys. A run yields at least one row. A row for one flow, time or phase has `flow`,
-//! `time_s` or `phase` in addition to the run's keys.
+//! printed rows have the same keys (such as algorithm, delay and buffer), and the paper's claims
+//! look metrics up by these keys. A run yields at least one row. A row for one flow, time or phase
+//! has `flow`, `time_s` or `phase` in addition to the run's keys.
 
 use crate::papers::Key;
 

@@ -12,12 +12,12 @@ use crate::metrics::{Measured, RunRow, place_of, rows_of_run, with_compared};
 use crate::papers::{Experiment, Key};
 use crate::row::{MeasuredRow, MeasuredRows};
 
-/// The finished runs of a built-in scenario, or of some of its points.
+/// The finished runs of a built-in scenario, or of some of its sweep points.
 #[derive(Clone, Debug)]
 pub struct Finished {
     /// The scenario, with all of its seeds.
     pub scenario: Scenario,
-    /// The records of the finished runs, in the order of the scenario.
+    /// The results of the finished runs, in the order of the scenario.
     pub runs: Vec<RunSummary>,
     /// For each run of `runs`: the run's number in the scenario.
     pub numbers: Vec<u64>,
@@ -69,7 +69,7 @@ impl Finished {
     }
 }
 
-/// The run of a point with the first seed, for plots over time.
+/// The run of a sweep point with the first seed, for plots over time.
 #[derive(Clone, Debug)]
 pub struct RunAt {
     /// The keys that locate the run in the paper's tables.
@@ -78,7 +78,8 @@ pub struct RunAt {
     pub folder: PathBuf,
 }
 
-/// Returns the first finished run of each point of an experiment, in the order of the scenarios.
+/// Returns the first finished run of each sweep point of an experiment, in the order of the
+/// scenarios.
 pub(crate) fn first_runs(experiment: &Experiment, finished: &[Finished]) -> Vec<RunAt> {
     let points = finished.iter().flat_map(points_of);
     let run = |point: OfPoint<'_>| {
@@ -92,10 +93,10 @@ pub(crate) fn first_runs(experiment: &Experiment, finished: &[Finished]) -> Vec<
 
 /// The finished runs of one point of a sweep, one per seed.
 struct OfPoint<'a> {
-    /// One of the point's runs, with all of its parameters.
+    /// One of the sweep point's runs, with all of its parameters.
     run: Run,
     of: &'a Finished,
-    /// The indices of the point's runs in `of.runs`.
+    /// The indices of the sweep point's runs in `of.runs`.
     members: Vec<usize>,
 }
 

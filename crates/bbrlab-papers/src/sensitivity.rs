@@ -2,9 +2,9 @@
 //!
 //! The built-in scenarios choose values for parameters that a paper does not state, and give the
 //! reasons. `papers/study/` lists these choices with alternatives. The sensitivity analysis
-//! replaces one choice by one alternative at a time, and evaluates each claim of the experiment
-//! again with the same seeds. A choice decides a verdict if the claim is true with the choice and
-//! false with an alternative, or the reverse.
+//! replaces one choice by one alternative at a time, and evaluates each of the paper's claims about
+//! the experiment again with the same seeds. A choice decides a verdict if the claim is true with
+//! the choice and false with an alternative, or the reverse.
 
 use bbrlab_lab::{LabError, Progress};
 
@@ -27,8 +27,8 @@ pub struct Sensitivity {
     pub instead: String,
     /// The command that runs the experiment with the alternative.
     pub repeat: RepeatCommand,
-    /// The claims whose results differ between the scenario's choice and the alternative: the id of
-    /// each, and whether the claim is true with the choice.
+    /// The paper's claims whose results differ between the scenario's choice and the alternative:
+    /// the id of each, and whether the claim is true with the choice.
     pub decides: Vec<(String, bool)>,
     /// The number of claims that could be evaluated with the choice as well as with the
     /// alternative.
@@ -125,8 +125,8 @@ pub fn sensitivity(
     Ok(found)
 }
 
-/// Evaluates claims in a configuration. Returns for each claim whether it is true, or `None` if
-/// this is unknown.
+/// Evaluates a paper's claims on runs in a configuration. Returns for each claim whether it is
+/// true, or `None` if this is unknown.
 fn outcomes(
     experiment: &'static Experiment,
     config: &Config,

@@ -3,7 +3,8 @@
 //!
 //! A data file has only what the paper prints and claims. A study file has our additions:
 //!
-//! - the settings that reproduce an artifact on purpose, and the causes of failing claims,
+//! - the settings that reproduce an artifact (an effect of the paper's simulator or method) on
+//!   purpose, and the causes of failing claims,
 //! - the parameters that we chose because the paper does not state them,
 //! - notes for readers,
 //! - the runs that `--quick` leaves out,
@@ -25,12 +26,12 @@ pub(crate) struct Study {
     /// scenarios.
     pub(crate) measured_from: Vec<MeasuredFrom>,
     /// Settings that reproduce artifacts: effects in a paper's numbers that come from the paper's
-    /// simulator or from a mistake. Among an artifact's settings, a setting that differs from
-    /// the profile `linux` only in the artifact's cause comes first. The first setting that makes a
-    /// claim true shows the artifact.
+    /// simulator or from a mistake. If an artifact has a setting that differs from the profile
+    /// `linux` only in the artifact's cause, this setting comes first. The first setting that makes
+    /// the paper's claim true shows the artifact.
     #[serde(deserialize_with = "one_each")]
     pub(crate) settings: Vec<Setting>,
-    /// Causes of failing claims: overrides that make a failing claim true.
+    /// Causes of the paper's failing claims: overrides that make a failing claim true.
     #[serde(deserialize_with = "one_each")]
     pub(crate) causes: Vec<Setting>,
     /// Claims that no simulation can confirm or refute.
@@ -40,7 +41,7 @@ pub(crate) struct Study {
     pub(crate) choices: Vec<Choice>,
     /// Notes of a study file, for readers who compare the paper's values with ours.
     pub(crate) notes: Vec<Note>,
-    /// The experiments that `--quick` shortens, and the points that `--quick` leaves out.
+    /// The experiments that `--quick` shortens, and the sweep points that `--quick` leaves out.
     pub(crate) quick: Quick,
     /// The units of metrics that our tables show in another unit than the data file.
     pub(crate) units: Vec<UnitOf>,
@@ -63,7 +64,8 @@ pub(crate) struct MeasuredFrom {
     pub(crate) scenarios: Vec<String>,
 }
 
-/// A setting that should show an artifact, or that makes a failing claim true.
+/// A setting that should show an artifact of the paper's setup, or that makes a failing claim of
+/// the paper true.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     /// The id of the artifact or of the claim. The paper's key instead of an id means that the
@@ -73,13 +75,13 @@ pub(crate) struct Setting {
     pub(crate) form: Option<String>,
     /// Overrides, in the syntax of `--set`.
     pub(crate) sets: Vec<String>,
-    /// The rule for counting packets.
+    /// The rule that decides which packets count as sent, received and lost.
     pub(crate) counting: Counting,
     /// A description of the setting.
     pub(crate) words: String,
 }
 
-/// A claim whose metric no simulation can measure.
+/// A claim of the paper whose metric no simulation can measure.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Undecidable {
@@ -115,7 +117,7 @@ pub(crate) struct Note {
     pub(crate) text: String,
 }
 
-/// The experiments whose runs `--quick` shortens, and the points that `--quick` leaves out in
+/// The experiments whose runs `--quick` shortens, and the sweep points that `--quick` leaves out in
 /// addition to points with a bottleneck of 1 Gbit/s or more.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -124,19 +126,19 @@ pub(crate) struct Quick {
     /// have one flow, or flows that start together, and no later event. Short runs give no verdict
     /// on their claims.
     pub(crate) settled_early: Vec<Id>,
-    /// Points that are left out because they repeat other points.
+    /// Sweep points that are left out because they repeat others.
     pub(crate) repeated: Option<Repeated>,
 }
 
-/// An experiment whose points divide a path's delay in two ways between the bottleneck and the
-/// access links. Only the sum of the delays affects the flows, so both divisions of the delay give
-/// the same results, shifted in time.
+/// An experiment whose sweep points divide a path's delay in two ways between the bottleneck and
+/// the access links. Only the sum of the delays affects the flows, so both divisions of the delay
+/// give the same results, shifted in time.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Repeated {
     /// The id of the experiment.
     pub(crate) experiment: Id,
-    /// The delay of the bottleneck at the points that are left out.
+    /// The delay of the bottleneck at the sweep points that are left out.
     pub(crate) bottleneck_delay_ms: u64,
 }
 

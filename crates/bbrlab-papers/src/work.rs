@@ -35,14 +35,14 @@ impl Work {
         (beyond().count() as u64, total(beyond().map(|(_, cpu_s)| cpu_s)))
     }
 
-    /// Returns the number of runs whose results were found, because earlier calls had computed
-    /// them.
+    /// Returns the number of runs whose results were found in their folders, because earlier
+    /// commands had computed them.
     #[must_use]
     pub fn found(&self) -> u64 {
         (self.runs.len() as u64).saturating_sub(self.computed)
     }
 
-    /// Returns the CPU seconds of all runs, including those that earlier calls computed.
+    /// Returns the CPU seconds of all runs, including those that earlier commands computed.
     #[must_use]
     pub fn cpu_s(&self) -> f64 {
         total(self.runs.values())

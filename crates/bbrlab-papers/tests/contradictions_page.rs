@@ -14,7 +14,8 @@ use serde_json::Value;
 const RESULTS: &str = "results/contradictions.json";
 const PAGE: &str = "docs/contradictions.md";
 
-/// A table of the page. Each cell shows one or more results at one point of a sweep.
+/// A table of `docs/contradictions.md`. Each cell shows one or more results at one point of a
+/// sweep.
 struct Table {
     /// The section of the page, such as `x09`.
     section: &'static str,
@@ -228,8 +229,8 @@ fn points<'a>(sweeps: &'a [Value], scenario: &str) -> &'a [Value] {
     sweep["points"].as_array().expect("points")
 }
 
-/// Returns the built-in scenario of `sweep`, an entry of the stored results, as the scenario is
-/// today. The scenario gets the number of seeds of the stored results.
+/// Returns today's built-in scenario for `sweep`, one of the sweeps in
+/// `results/contradictions.json`. The scenario gets the number of seeds of the stored results.
 fn of_today(sweep: &Value) -> Scenario {
     let id = sweep["scenario"].as_str().expect("a name");
     Scenario::builtin(id, &[format!("repeat={}", sweep["seeds"])]).expect("it is built in")
@@ -248,7 +249,7 @@ fn the_results_are_of_the_scenarios_of_today() {
 }
 
 /// Checks the digest of the first run of each scenario. A changed algorithm or stack changes the
-/// digest even if the scenario is unchanged; then the results of the page must be computed again.
+/// digest even if the scenario is unchanged; then the results on this page must be computed again.
 #[test]
 fn the_results_are_of_the_simulator_of_today() {
     for sweep in sweeps() {

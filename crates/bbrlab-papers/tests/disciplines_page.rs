@@ -17,8 +17,8 @@ const BEGIN: &str =
     "<!-- Written from `results/disciplines.json`; `cargo xtask bless` rewrites it -->";
 const END: &str = "<!-- End of what is written from `results/disciplines.json`. -->";
 
-/// For each table of the page: title, scenario, name of the metric, and the factor by which the
-/// metric is multiplied.
+/// For each table of `docs/queues/comparison.md`: title, scenario, name of the metric, and the
+/// factor by which the metric is multiplied.
 const TABLES: [(&str, &str, &str, f64); 4] = [
     ("With a CUBIC flow: share of the goodput, %", "queues.vs-cubic", "share", 100.0),
     ("With a CUBIC flow: mean queue delay, ms", "queues.vs-cubic", "queue_delay_ms", 1.0),

@@ -1,8 +1,8 @@
-//! Checks that the pages of the study, the results from which they are generated, and the current
-//! scenarios agree.
+//! Checks that the pages about the papers and the corpus agree with the current scenarios and with
+//! the results from which the pages are generated.
 //!
-//! The pages are `docs/replication.md` and, for each paper, one in `docs/study/`. The results are
-//! `results/replication.json`, written by `cargo xtask replication`, and
+//! The pages are `docs/replication.md` and, in `docs/study/`, one for each paper and for the
+//! corpus. The results are `results/replication.json`, written by `cargo xtask replication`, and
 //! `results/explanations.json`, written by `cargo xtask explanations`. `UPDATE_EXPECT=1` writes the
 //! pages again.
 

@@ -1,6 +1,6 @@
 //! A congestion control that calls the functions of a shared object for one connection. If the
-//! shared object has no function for an event, the control behaves like a null callback of Linux;
-//! where Linux requires a callback, the control behaves like Reno.
+//! shared object has no function for an event, the congestion control behaves like a null callback
+//! of Linux; where Linux requires a callback, the control behaves like Reno.
 #![expect(unsafe_code, reason = "the functions of a shared object have the C calling convention")]
 
 use std::sync::Arc;
@@ -24,7 +24,8 @@ const SEGS: (u64, u64, &str) = (1, 65_535, "segments");
 /// send buffer, and the unit in the error message.
 const EXPAND: (u64, u64, &str) = (1, 1024, "a factor");
 
-/// Makes the controls of one shared object, one per connection, for all runs of one call of bbrlab.
+/// Makes the congestion controls of one shared object, one per connection, for all runs of one call
+/// of bbrlab.
 #[derive(Debug)]
 pub(crate) struct OfLibrary {
     pub(crate) name: Arc<str>,
@@ -58,27 +59,27 @@ impl Maker for OfLibrary {
     }
 }
 
-/// The control of a connection. A clone shares its state with the original; the simulator makes no
-/// clones.
+/// The congestion control of a connection. A clone shares its state with the original; the
+/// simulator makes no clones.
 #[derive(Clone, Debug)]
 struct OfConnection {
     hooks: Hooks,
-    /// `None` if the control could not be made; the run then ends.
+    /// `None` if the congestion control could not be made; the run then ends.
     instance: Option<Arc<Instance>>,
 }
 
-/// Returns the bounds and the unit of the control's field `name`. The result of a function of the
-/// shared object must be within the bounds of the field that it sets: the result of `undo_cwnd`
+/// Returns the bounds and the unit of the field `name` of `Control`. The result of a function of
+/// the shared object must be within the bounds of the field that it sets: the result of `undo_cwnd`
 /// within the bounds of `cwnd`, for example.
 fn bounds(name: &str) -> (u64, u64, &'static str) {
     let row = Control::FIELDS.iter().find(|row| row.about.name == name);
-    let about = row.expect("`name` is the name of a field of the control").about;
-    let (least, most) = about.writable.expect("every field of a control is writable");
+    let about = row.expect("`name` is the name of a field of `Control`").about;
+    let (least, most) = about.writable.expect("every field of `Control` is writable");
     (least, most, about.unit)
 }
 
-/// Evaluates to the instance of a control and one of its functions. If one of the two is missing,
-/// the calling function returns `$answer`.
+/// Evaluates to the instance of a congestion control and one of its functions. If one of the two is
+/// missing, the calling function returns `$answer`.
 macro_rules! function {
     ($self:ident.$event:ident or $answer:expr) => {
         match $self.instance.as_deref().and_then(|of| Some((of, of.functions().$event?))) {
@@ -88,13 +89,15 @@ macro_rules! function {
     };
 }
 
-/// Calls a function of the shared object that may change the control and draw random numbers.
+/// Calls a function of the shared object that may change the `Control` struct and draw random
+/// numbers.
 macro_rules! tell {
     ($self:ident.$event:ident($conn:ident, $draw:ident $(, $argument:expr)?) or $answer:expr) => {{
         let (of, function) = function!($self.$event or $answer);
         let mut lent = Some($draw.lend());
         let control = of.tell(stringify!($event), $conn, &mut lent, |state, conn, ctl, host| {
-            // SAFETY: the pointers are valid during the call, and the state is this control's.
+            // SAFETY: the pointers are valid during the call, and the state is this congestion
+            // control's.
             unsafe { function(state, conn, ctl, $($argument,)? host) }
         });
         if let Some(lent) = lent {
@@ -110,7 +113,8 @@ macro_rules! ask {
         let (of, function) = function!($self.$event or $answer);
         let event = stringify!($event);
         of.ask(event, $conn, $bounds, $number, |state, conn, ctl, number, host| {
-            // SAFETY: the pointers are valid during the call, and the state is this control's.
+            // SAFETY: the pointers are valid during the call, and the state is this congestion
+            // control's.
             unsafe { function(state, conn, ctl, $($argument,)? number, host) }
         })
     }};
@@ -156,7 +160,8 @@ impl CongestionControl for OfConnection {
     fn cong_avoid(&mut self, conn: &Conn, ack: u32, acked: u32) -> Control {
         let (of, function) = function!(self.cong_avoid or reno::cong_avoid(conn, acked));
         of.tell("cong_avoid", conn, &mut None, |state, conn, ctl, host| {
-            // SAFETY: the pointers are valid during the call, and the state is this control's.
+            // SAFETY: the pointers are valid during the call, and the state is this congestion
+            // control's.
             unsafe { function(state, conn, ctl, ack, acked, host) }
         })
     }
@@ -171,7 +176,8 @@ impl CongestionControl for OfConnection {
     fn in_ack_event(&mut self, conn: &Conn, flags: u32) -> Control {
         let (of, function) = function!(self.in_ack_event or conn.ctl);
         of.tell("in_ack_event", conn, &mut None, |state, conn, ctl, host| {
-            // SAFETY: the pointers are valid during the call, and the state is this control's.
+            // SAFETY: the pointers are valid during the call, and the state is this congestion
+            // control's.
             unsafe { function(state, conn, ctl, flags, host) }
         })
     }

@@ -15,14 +15,14 @@ use crate::functions::Functions;
 /// The longest text of a failure, in bytes.
 const TEXT_MAX: usize = 300;
 
-/// The pointer to a control's state, as `create` returned it.
+/// The pointer to a congestion control's state, as `create` returned it.
 struct State(*mut c_void);
 
 // SAFETY: the header demands that a state may move between threads. The lock in `Instance` lets
 // only one thread at a time use the state.
 unsafe impl Send for State {}
 
-/// The control of one connection.
+/// The congestion control of one connection.
 pub(crate) struct Instance {
     name: Arc<str>,
     place: Place,
@@ -48,8 +48,8 @@ struct Border {
     failed: Option<String>,
 }
 
-/// Makes the struct by which a control calls the simulator. The struct is valid as long as
-/// `border`.
+/// Makes the struct by which a congestion control calls the simulator. The struct is valid as long
+/// as `border`.
 fn host_of(border: &mut Border, flow: u32) -> Host {
     Host {
         size: Host::SIZE,
@@ -60,10 +60,10 @@ fn host_of(border: &mut Border, flow: u32) -> Host {
     }
 }
 
-/// Draws a random number below `bound` for a control; returns 0 if the event has no source of
-/// random numbers.
+/// Draws a random number below `bound` for a congestion control; returns 0 if the event has no
+/// source of random numbers.
 unsafe extern "C" fn draw(host: *mut Host, bound: u32) -> u32 {
-    // SAFETY: a control passes the pointer of its call, whose `data` is a `Border`.
+    // SAFETY: a congestion control passes the pointer of its call, whose `data` is a `Border`.
     let border = unsafe { &mut *(*host).data.cast::<Border>() };
     match &mut border.lent {
         Some(lent) if bound > 0 => lent.below(bound),
@@ -71,9 +71,9 @@ unsafe extern "C" fn draw(host: *mut Host, bound: u32) -> u32 {
     }
 }
 
-/// Stores the text with which a control ends the run; a second text is ignored.
+/// Stores the text with which a congestion control ends the run; a second text is ignored.
 unsafe extern "C" fn fail(host: *mut Host, text: *const c_char) {
-    // SAFETY: a control passes the pointer of its call, whose `data` is a `Border`.
+    // SAFETY: a congestion control passes the pointer of its call, whose `data` is a `Border`.
     let border = unsafe { &mut *(*host).data.cast::<Border>() };
     let text = if text.is_null() {
         "without a text".to_owned()
@@ -87,8 +87,8 @@ unsafe extern "C" fn fail(host: *mut Host, text: *const c_char) {
 }
 
 impl Instance {
-    /// Makes the control of a connection; `None` if `create` fails, or if a call of the shared
-    /// object failed before.
+    /// Makes the congestion control of a connection; `None` if `create` fails, or if a call of the
+    /// shared object failed before.
     pub(crate) fn new(
         name: &Arc<str>,
         functions: Functions,
@@ -124,7 +124,7 @@ impl Instance {
         &self.functions.0
     }
 
-    /// Records that the control's function for an event has failed.
+    /// Records that the congestion control's function for an event has failed.
     fn failed(&self, event: &str, conn: &bbrlab_cc::Conn, reason: &str) {
         let ns = conn.clock_ns.saturating_sub(self.place.epoch_ns);
         self.failure.note(format!(
@@ -162,9 +162,9 @@ impl Instance {
         false
     }
 
-    /// Calls a function that may change the control. Returns the changed control, or the unchanged
-    /// one if the call fails or a field is out of bounds. `draw` is the source of random numbers,
-    /// if the event has one.
+    /// Calls a function that may change the `Control` struct. Returns the changed struct, or the
+    /// unchanged one if the call fails or a field is out of bounds. `draw` is the source of random
+    /// numbers, if the event has one.
     pub(crate) fn tell(
         &self,
         event: &str,
@@ -212,14 +212,15 @@ impl Instance {
         is_done.then_some(number)
     }
 
-    /// Returns the control's values for time series. Returns `None` if the control has no function
-    /// `info` or if the call fails.
+    /// Returns the congestion control's values for time series. Returns `None` if the control has
+    /// no function `info` or if the call fails.
     pub(crate) fn info(&self, conn: &bbrlab_cc::Conn) -> Option<Info> {
         let call = self.functions.0.info?;
         let control = Control::from(&conn.ctl);
         let mut info = Info::UNKNOWN;
         let is_done = self.call("info", conn, &mut Border::default(), |state, seen, host| {
-            // SAFETY: the pointers are valid during the call, and the state is this control's.
+            // SAFETY: the pointers are valid during the call, and the state is this congestion
+            // control's.
             unsafe { call(state, seen, &raw const control, &raw mut info, host) }
         });
         is_done.then_some(info)
@@ -237,13 +238,13 @@ impl Drop for Instance {
 /// Frees a state that `create` returned. The state must not be used afterwards.
 fn destroy(functions: Functions, state: *mut c_void) {
     if let Some(destroy) = functions.0.destroy.filter(|_| !state.is_null()) {
-        // SAFETY: the state came from `create` of the same control.
+        // SAFETY: the state came from `create` of the same congestion control.
         unsafe { destroy(state) };
     }
 }
 
-/// Calls `create` with the parameters of a flow, and stores the result in `state`. A control
-/// without `create` has no state, and accepts no parameters.
+/// Calls `create` with the parameters of a flow, and stores the result in `state`. A congestion
+/// control without `create` has no state, and accepts no parameters.
 fn create(
     functions: Functions,
     params: &Params,
@@ -254,7 +255,7 @@ fn create(
         return if params.is_empty() {
             Ok(())
         } else {
-            Err("the control has no parameters".to_owned())
+            Err("the congestion control has no parameters".to_owned())
         };
     };
     let text = |words: String| CString::new(words).map_err(|_| "a parameter has a zero byte");
@@ -323,9 +324,9 @@ mod tests {
 
     static DESTROYED: AtomicU32 = AtomicU32::new(0);
 
-    /// A control's `create` that fails, but returns a state.
+    /// A congestion control's `create` that fails, but returns a state.
     unsafe extern "C" fn create(_: *const Param, _: u32, host: *mut Host) -> *mut c_void {
-        // SAFETY: the host is valid during the call.
+        // SAFETY: `host` is valid during the call.
         unsafe { (*host).fail.unwrap()(host, c"no table".as_ptr()) };
         ptr::from_ref(&DESTROYED).cast_mut().cast()
     }

@@ -1,7 +1,7 @@
 //! Congestion controls in shared objects. A shared object exports one function,
-//! `bbrlab_plugin_entry`, which returns a struct with the control's functions; `bbrlab.h` of
-//! `bbrlab-ffi` declares the function and the struct. Flows select the control as `cc =
-//! "plugin:NAME"`.
+//! `bbrlab_plugin_entry`, which returns a struct with the congestion control's functions;
+//! `bbrlab.h` of `bbrlab-ffi` declares the function and the struct. A flow uses this control with
+//! `cc = "plugin:NAME"`.
 //!
 //! A shared object has all rights of the process: its functions can crash or block the process.
 //! `bbrlab-plugin` refuses whatever it can recognise as wrong: a library that cannot be loaded, a
@@ -30,7 +30,7 @@ use control::OfLibrary;
 use failure::Failure;
 use functions::Functions;
 
-/// The first characters of the name of every control in a shared object.
+/// The first characters of the name of every congestion control in a shared object.
 pub const PREFIX: &str = "plugin:";
 
 /// A loaded shared object with a congestion control. The object stays loaded until the process
@@ -47,8 +47,8 @@ impl Plugin {
     /// Loads a shared object.
     ///
     /// # Errors
-    /// Fails if the file is not a shared object with a control for this version of the interface.
-    /// The text begins with the path.
+    /// Fails if the file is not a shared object with a congestion control for this version of the
+    /// interface. The text begins with the path.
     pub fn load(path: &Path) -> Result<Self, String> {
         load::load(path).map_err(|reason| format!("{}: {reason}", path.display()))
     }
@@ -65,8 +65,8 @@ impl Plugin {
         &self.sha256
     }
 
-    /// Returns a maker of controls for the runs of one call of bbrlab. A failure of any of these
-    /// controls ends all these runs.
+    /// Returns a maker of congestion controls for the runs of one call of bbrlab. A failure of any
+    /// of these controls ends all these runs.
     #[must_use]
     pub fn maker(&self) -> Arc<dyn Maker> {
         Arc::new(OfLibrary {
@@ -76,7 +76,7 @@ impl Plugin {
         })
     }
 
-    /// Returns the control's declaration in a scenario, as an inline table.
+    /// Returns the congestion control's declaration in a scenario, as an inline table.
     #[must_use]
     pub fn declaration(&self) -> String {
         let mut table = toml::Table::new();
@@ -97,7 +97,7 @@ impl Plugins {
     /// Loads the shared objects in the files `paths`.
     ///
     /// # Errors
-    /// Fails like [`Plugin::load`], and if two controls have the same name.
+    /// Fails like [`Plugin::load`], and if two congestion controls have the same name.
     pub fn load(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Self, String> {
         let mut plugins: Vec<Plugin> = Vec::new();
         for path in paths {
@@ -130,13 +130,14 @@ impl Plugins {
         self.0.is_empty()
     }
 
-    /// Returns the `--set` arguments that declare the controls.
+    /// Returns the `--set` arguments that declare the congestion controls.
     pub fn declarations(&self) -> impl Iterator<Item = String> {
         self.0.iter().map(|plugin| format!("controls.{}={}", plugin.name, plugin.declaration()))
     }
 
-    /// Checks that the control `name`, which a scenario's file declares with the hash `sha256`, has
-    /// the hash of the loaded control of this name. Succeeds if no control of this name is loaded.
+    /// Checks that the congestion control `name`, which a scenario's file declares with the hash
+    /// `sha256`, has the hash of the loaded control of this name. Succeeds if no control of this
+    /// name is loaded.
     ///
     /// # Errors
     /// Fails if the loaded shared object with a control of this name has another SHA-256.
@@ -153,8 +154,8 @@ impl Plugins {
         ))
     }
 
-    /// Returns the controls for the runs of one call of bbrlab. A failure of one control ends all
-    /// runs that use these controls.
+    /// Returns the congestion controls for the runs of one call of bbrlab. A failure of one control
+    /// ends all runs that use these controls.
     #[must_use]
     pub fn controls(&self) -> Controls {
         let named = self.0.iter().map(|plugin| (plugin.name.clone(), plugin.maker()));

@@ -22,10 +22,10 @@ const ENTRY: &str = "bbrlab_plugin_entry";
 /// The largest accepted size of a shared object, in bytes.
 const FILE_MAX: u64 = 1 << 30;
 
-/// The longest name of a control, in bytes.
+/// The longest name of a congestion control, in bytes.
 const NAME_MAX: usize = 32;
 
-/// The longest file name that results contain as the origin of a control, in bytes.
+/// The longest file name that results contain as the origin of a congestion control, in bytes.
 const SOURCE_MAX: usize = 200;
 
 pub(crate) fn load(path: &Path) -> Result<Plugin, String> {
@@ -157,7 +157,7 @@ fn exported(library: &Library) -> Result<Exported, String> {
     Ok(exported)
 }
 
-/// Reads a control's name, and checks its length and characters.
+/// Reads a congestion control's name, and checks its length and characters.
 fn name(from: *const c_char) -> Result<String, String> {
     let expected = || format!("expected a name of 1 to {NAME_MAX} letters, digits, `-` and `_`");
     if from.is_null() {

@@ -2,8 +2,8 @@
 //! units of the structs in `bbrlab-cc`.
 //!
 //! Each connection of a flow has one `Conn` and one `Control`, which show its state in the current
-//! event. A sample is a new object in each event, so a sample that a class stores does not change
-//! later.
+//! event. A `RateSample` or `AckSample` is a new object in each event, so one that a class stores
+//! does not change later.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -97,8 +97,8 @@ impl Shown for PacingStatus {
 
 /// Generates the Python methods of a class: the given methods, and a getter for each field and each
 /// computed value that the macro `fields!` of `bbrlab-cc` lists for the struct. The getter of a
-/// field reads the record that the method `$state` returns; the getter of a computed value, such as
-/// `in_slow_start`, uses the record that `$now` returns.
+/// field reads the struct that the method `$state` returns; the getter of a computed value, such as
+/// `in_slow_start`, uses the struct that `$now` returns.
 macro_rules! readable {
     ({ $class:ty, $state:ident, $now:ident, { $($rest:tt)* } } $record:ident, $about:literal {
         $($name:ident: $kind:ty, $column:literal, $unit:literal, $linux:literal, $meaning:literal
@@ -163,7 +163,8 @@ impl PyConn {
         self.conn.lock().expect("no thread panics while holding the lock")
     }
 
-    /// Begins an event. `is_open` states whether the event's method may write the control.
+    /// Begins an event. `is_open` states whether the event's method may write the fields of
+    /// `Control`.
     pub(crate) fn begin(&self, conn: &Conn, is_open: bool) {
         *self.conn() = *conn;
         let mut open = self.ctl.get().open();
@@ -171,7 +172,7 @@ impl PyConn {
         (open.ctl, open.may_write) = (conn.ctl, is_open);
     }
 
-    /// Ends the event and returns the control with the values that the method wrote.
+    /// Ends the event, and returns the `Control` struct with the values that the method wrote.
     pub(crate) fn end(&self) -> Control {
         let mut open = self.ctl.get().open();
         open.may_write = false;
@@ -265,7 +266,7 @@ impl PyControl {
         Ok(())
     }
 
-    /// Stores a number in the control's field `name`, or sets the timer. Returns an error if the
+    /// Stores a number in the field `name` of `Control`, or sets the timer. Returns an error if the
     /// number is outside of the field's bounds, or if the current event's method may not write.
     fn write(&self, name: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
         if name == "timer_us" {
@@ -299,8 +300,8 @@ fn closed(name: &str) -> PyErr {
 }
 
 /// Returns the bounds of the pacing status that a congestion control may write. If nothing paces
-/// the flow yet, the control may request pacing by the host. If the host or its queue discipline
-/// already paces the flow, the control cannot change the pacing status.
+/// the flow yet, the congestion control may request pacing by the host. If the host or its queue
+/// discipline already paces the flow, the control cannot change the pacing status.
 fn statuses_after(now: PacingStatus) -> Bounds {
     let most = if now == PacingStatus::None { PacingStatus::Needed } else { now };
     let what = "the connection's status, or PacingStatus.NEEDED if it has none:";
@@ -312,15 +313,15 @@ fn statuses_after(now: PacingStatus) -> Bounds {
 pub(crate) type Bounds = (u64, u64, &'static str);
 
 fn bounds_of(about: &About) -> Bounds {
-    let (least, most) = about.writable.expect("every field of a control is writable");
+    let (least, most) = about.writable.expect("every field of `Control` is writable");
     (least, most, about.unit)
 }
 
-/// Returns the bounds of the control's field `name`. A value that an event returns for this field,
-/// as `undo_cwnd` does for `cwnd`, must be within these bounds.
+/// Returns the bounds of the field `name` of `Control`. A value that an event returns for this
+/// field, as `undo_cwnd` does for `cwnd`, must be within these bounds.
 pub(crate) fn bounds(name: &str) -> Bounds {
     let field = Control::FIELDS.iter().find(|field| field.about.name == name);
-    bounds_of(&field.expect("`name` is the name of a field of the control").about)
+    bounds_of(&field.expect("`name` is the name of a field of `Control`").about)
 }
 
 /// Converts a Python value to a whole number within bounds. A value outside of the bounds is an
@@ -452,7 +453,7 @@ impl PyDraw {
     }
 }
 
-/// Grows the window as Reno does. A class without `cong_avoid` uses this rule.
+/// Grows cwnd as Reno does. A class without `cong_avoid` uses this rule.
 #[pyfunction]
 pub(crate) fn reno_cong_avoid(conn: &PyConn, acked: u32) -> PyResult<()> {
     let grown = reno::cong_avoid(&conn.now(), acked);
@@ -470,7 +471,7 @@ pub(crate) fn reno_ssthresh(conn: &PyConn) -> u32 {
     reno::ssthresh(&conn.now())
 }
 
-/// Returns Reno's window after a loss episode that proved spurious.
+/// Returns Reno's cwnd after a loss episode that proved spurious.
 #[pyfunction]
 pub(crate) fn reno_undo_cwnd(conn: &PyConn) -> u32 {
     reno::undo_cwnd(&conn.now())

@@ -3,7 +3,7 @@
 //! If the class lacks the method of an event, this file handles the event without calling Python,
 //! like a null callback of the kernel or like Reno. After the first exception, the run ends with
 //! the current slice of the simulation. Until the slice ends, no method is called, and events leave
-//! the connections of these controls unchanged.
+//! the connections of these congestion controls unchanged.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +35,7 @@ const SEGS_MAX: u64 = 65_535;
 /// Columns of a series in Python that identify the run and the flow.
 pub(crate) const IDENTITY: [&str; 5] = ["name", "group", "cc", "scenario_hash", "seed"];
 
-/// Maximum factor by which the send buffer may exceed the window.
+/// Maximum factor by which the send buffer may exceed cwnd.
 const EXPAND_MAX: u64 = 1024;
 
 /// The events for which a class can have a method. Each event except `OnSent` and `OnTimer` has a
@@ -105,7 +105,7 @@ impl Callback {
 }
 
 /// A class that the user gave as a congestion control: the events for which it has methods, the
-/// switches (such as `needs_ecn`) that it sets, its source text, and a hash of this text.
+/// Boolean attributes (such as `needs_ecn`) that it sets, its source text, and a hash of this text.
 #[derive(Debug)]
 pub(crate) struct Class {
     object: Py<PyType>,
@@ -223,14 +223,14 @@ impl Classes {
         self.named.push((name, class));
     }
 
-    /// Adds the control in a shared object, or replaces the control with the same name.
+    /// Adds the congestion control in a shared object, or replaces the control with the same name.
     pub(crate) fn put_plugin(&mut self, path: String, plugin: Plugin) {
         self.plugins.retain(|(_, other)| other.name() != plugin.name());
         self.plugins.push((path, plugin));
     }
 
-    /// Adds a class that the user passed instead of a control's name, under the class's own name.
-    /// Returns this name.
+    /// Adds a class that the user passed instead of a congestion control's name, under the class's
+    /// own name. Returns this name.
     pub(crate) fn add(&mut self, py: Python<'_>, class: Class) -> PyResult<String> {
         let name = class.own_name(py)?;
         let other = self.named.iter().find(|(other, _)| *other == name);
@@ -244,7 +244,7 @@ impl Classes {
         Ok(name)
     }
 
-    /// Returns the classes with the names of their controls.
+    /// Returns the classes with the names of their congestion controls.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &(String, Arc<Class>)> {
         self.named.iter()
     }
@@ -254,29 +254,29 @@ impl Classes {
         self.plugins.iter()
     }
 
-    /// Returns the name of each control, and the control's declaration in the scenario as an inline
-    /// table.
+    /// Returns the name of each congestion control, and the control's declaration in the scenario
+    /// as an inline table.
     pub(crate) fn declared(&self) -> impl Iterator<Item = (&str, String)> {
         let classes = self.named.iter().map(|(name, class)| (name.as_str(), class.declaration()));
         let plugins = self.plugins.iter().map(|(_, plugin)| (plugin.name(), plugin.declaration()));
         classes.chain(plugins)
     }
 
-    /// Returns the source texts of the classes, by the names of the controls. Classes without a
-    /// text are omitted.
+    /// Returns the source texts of the classes, by the names of the congestion controls. Classes
+    /// without a text are omitted.
     pub(crate) fn texts(&self) -> ControlTexts {
         let text_of =
             |(name, class): &(String, Arc<Class>)| Some((name.clone(), class.text.clone()?));
         self.named.iter().filter_map(text_of).collect()
     }
 
-    /// Whether no control is a Python class. If so, runs need no Python interpreter, because shared
-    /// objects need none.
+    /// Whether no congestion control is a Python class. If so, runs need no Python interpreter,
+    /// because shared objects need none.
     pub(crate) fn has_no_class(&self) -> bool {
         self.named.is_empty()
     }
 
-    /// Returns these controls, and the controls of `others` that have other names.
+    /// Returns these congestion controls, and the controls of `others` that have other names.
     pub(crate) fn over(mut self, others: &Self) -> Self {
         let own: Vec<String> = self.declared().map(|(name, _)| name.to_owned()).collect();
         let is_new = |name: &str| own.iter().all(|other| other != name);
@@ -286,8 +286,8 @@ impl Classes {
         self
     }
 
-    /// Returns the makers of these controls: for each class, an object that makes the class's
-    /// instances, and for each shared object, the maker of its control. Also returns the
+    /// Returns the makers of these congestion controls: for each class, an object that makes the
+    /// class's instances, and for each shared object, the maker of its control. Also returns the
     /// [`Failure`] that stores the first exception. `kept` stores the instances, and the reported
     /// values whose keys are not columns of the series.
     pub(crate) fn makers(&self, kept: &Arc<Kept>) -> (Controls, Arc<Failure>) {

@@ -21,7 +21,7 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 
-/// The last columns of every table, which identify the run and the program.
+/// The last columns of every table, which identify the run, the back end and the version of bbrlab.
 pub(crate) const LAST: [&str; 9] = [
     "scenario",
     "profile",

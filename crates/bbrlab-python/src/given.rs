@@ -18,8 +18,8 @@ use crate::span::{Span, span};
 /// Maximum nesting depth. Deeper nesting is a mistake, such as a list that contains itself.
 const DEPTH_MAX: usize = 16;
 
-/// Maximum number of values in one input, which is also the maximum number of points of a scenario.
-/// A longer sequence, such as `range(10**9)`, is rejected before it becomes a list.
+/// Maximum number of values in one input, which is also the maximum number of sweep points of a
+/// scenario. A longer sequence, such as `range(10**9)`, is rejected before it becomes a list.
 const VALUES_MAX: usize = 1_000_000;
 
 /// Limits for the rest of the input: further levels of nesting (`depth`) and further values
@@ -115,12 +115,12 @@ pub(crate) fn document(given: &Bound<'_, PyMapping>, classes: &mut Classes) -> P
     Ok(lines + &sections)
 }
 
-/// Returns the `--set` arguments that declare the controls in `classes`.
+/// Returns the `--set` arguments that declare the congestion controls in `classes`.
 pub(crate) fn declarations(classes: &Classes) -> impl Iterator<Item = String> {
     classes.declared().map(|(name, declaration)| format!("{CONTROLS}.{name}={declaration}"))
 }
 
-/// Loads the shared object of a control; `None` if the value is not a path.
+/// Loads the shared object of a congestion control; `None` if the value is not a path.
 fn plugin(at: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<(String, Plugin)>> {
     let Ok(path) = value.extract::<PathBuf>() else { return Ok(None) };
     let wrong = |text: &str| of_class(value.py(), "UsageError", &format!("{at}: {text}"));
@@ -128,7 +128,7 @@ fn plugin(at: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<(St
     let plugin = Plugin::load(&full).map_err(|text| wrong(&text))?;
     if plugin.name() != name {
         return Err(wrong(&format!(
-            "expected the name of the control in {}, {:?}, found {name:?}",
+            "expected the name of the congestion control in {}, {:?}, found {name:?}",
             path.display(),
             plugin.name()
         )));

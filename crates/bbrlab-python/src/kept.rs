@@ -21,7 +21,8 @@ struct OfFlow {
     /// The instance of the flow's last connection; `None` before the first.
     instance: Option<Py<PyAny>>,
     connections: usize,
-    /// The number of reports so far. Each report of a control belongs to one row of the series.
+    /// The number of reports so far. Each report of a congestion control belongs to one row of the
+    /// series.
     reports: usize,
     /// The reported values by key, for keys that bbrlab does not define. Each value has the index
     /// of its report.
@@ -48,7 +49,8 @@ impl Kept {
         });
     }
 
-    /// Keeps the values that a flow's control reported with keys that bbrlab does not define.
+    /// Keeps the values that a flow's congestion control reported with keys that bbrlab does not
+    /// define.
     pub(crate) fn report(&self, flow: u32, own: Vec<(String, f64)>) {
         self.with(flow, |of| {
             for (name, value) in own {
@@ -72,9 +74,10 @@ impl Kept {
     /// Returns columns for a series: one for each reported key that bbrlab does not define.
     /// `flow_of_row` has, for each row of the series, the number of the row's flow.
     ///
-    /// A flow's control reports once per row recorded after the handshake; earlier rows have no
-    /// report. If the flow has several connections, the rows between two connections have no report
-    /// either. Which rows these are is unknown, so a flow with several connections gets no values.
+    /// A flow's congestion control reports once per row recorded after the handshake; earlier rows
+    /// have no report. If the flow has several connections, the rows between two connections have
+    /// no report either. Which rows these are is unknown, so a flow with several connections gets
+    /// no values.
     pub(crate) fn columns(&self, flow_of_row: &[u32]) -> Vec<(String, ArrayRef)> {
         let mut rows_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         let mut columns: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();

@@ -11,9 +11,9 @@ use pyo3::prelude::*;
 
 use crate::frame::{Frame, LAST};
 
-/// A row: a metric at a point.
+/// A row: a metric at a sweep point.
 struct Row {
-    /// The index of the point.
+    /// The index of the sweep point.
     point: u64,
     name: MetricName,
     metric: GroupMetric,
@@ -27,8 +27,8 @@ pub(crate) fn points(runs: &[RunSummary]) -> PyResult<Frame> {
     let mut firsts: Vec<RunSummary> = Vec::new();
     let mut rows: Vec<Row> = Vec::new();
     for (point, group) in (0..).zip(groups(runs)) {
-        // `run_columns` needs whole summaries, but only the columns that identify the point are
-        // kept, so the other values are left at their defaults.
+        // `run_columns` needs whole summaries, but only the columns that identify the sweep point
+        // are kept, so the other values are left at their defaults.
         let of_point = run_of[group.scenario_hash.as_str()];
         firsts.push(RunSummary {
             scenario: group.scenario,
@@ -87,7 +87,7 @@ struct MetricName {
 type Pairs = Vec<(String, String)>;
 
 /// The names of all metrics in the JSON document of a sweep and in data tables. The metrics
-/// describe runs, groups, links, tins of links, or waits for slots and grants.
+/// describe runs, groups, links, tins of links, or waits for `netem` slots and grants to send.
 struct MetricNames {
     run: Pairs,
     group: Pairs,
@@ -115,8 +115,8 @@ impl MetricNames {
         }
     }
 
-    /// Returns the name that the metric `json` of the document has in data tables, with the group
-    /// or link that `json` names. `None` if the metric is not in these tables.
+    /// Returns the name that the metric `json` of the JSON document has in data tables, with the
+    /// group or link that `json` names. `None` if the metric is not in these tables.
     fn of(&self, json: &str) -> Option<MetricName> {
         // The name of a group or a link may contain dots, so the text is not split at a dot: the
         // metric's name is removed from its end.

@@ -26,7 +26,7 @@ use crate::kept::Kept;
 use crate::points::points;
 use crate::raise::{of_class, raised};
 
-/// The records of a run.
+/// The results of a run.
 #[pyclass(frozen, module = "bbrlab._bbrlab")]
 pub(crate) struct RunRecords {
     result: RunResult,
@@ -34,14 +34,14 @@ pub(crate) struct RunRecords {
     folder: Option<PathBuf>,
     /// The columns that congestion controls in Python add to the series.
     own: Vec<(String, ArrayRef)>,
-    /// The instances of these controls; `None` for an opened or unpickled run.
+    /// The instances of these congestion controls; `None` for an opened or unpickled run.
     kept: Option<Arc<Kept>>,
-    /// The texts of these controls, which [`Self::write`] writes.
+    /// The texts of these congestion controls, which [`Self::write`] writes.
     texts: ControlTexts,
 }
 
 impl RunRecords {
-    /// Makes the records of a run that this process has computed.
+    /// Makes the object for a run that this process has computed.
     pub(crate) fn new(
         result: RunResult,
         toml: String,
@@ -90,9 +90,9 @@ fn ordered(frame: &Frame, runs: &[RunSummary]) -> PyResult<Frame> {
     frame.ordered(&first, &last)
 }
 
-/// Converts a record to a dict of Python's plain values, by way of its JSON text.
+/// Converts a struct of results to a dict of Python's plain values, by way of its JSON text.
 fn dict<'py>(py: Python<'py>, record: &impl serde::Serialize) -> PyResult<Bound<'py, PyAny>> {
-    let text = serde_json::to_string(record).expect("a record has only values that JSON has, too");
+    let text = serde_json::to_string(record).expect("results have only values that JSON has");
     py.import("json")?.call_method1("loads", (text,))
 }
 
@@ -205,7 +205,7 @@ impl RunRecords {
     }
 }
 
-/// The records of the runs of a sweep.
+/// The results of the runs of a sweep.
 #[pyclass(frozen, module = "bbrlab._bbrlab")]
 pub(crate) struct SweepRecords {
     runs: Vec<RunSummary>,
@@ -223,7 +223,7 @@ impl SweepRecords {
         Ok(Self { runs: records.into_vec()?, numbers, out, computed, repeated, found })
     }
 
-    /// Makes the records of a complete sweep in the folder `out`. Other processes have now computed
+    /// Makes the object for a complete sweep in the folder `out`. Other processes have now computed
     /// `computed` of the sweep's runs; the remaining runs were complete before.
     pub(crate) fn of_whole(
         runs: Vec<RunSummary>,
@@ -281,8 +281,8 @@ impl SweepRecords {
         self.repeated
     }
 
-    /// Returns all records as Arrow tables, for the process that requested these runs: see
-    /// [`Gathering::add`].
+    /// Returns the results of all runs as Arrow tables, for the process that requested these runs:
+    /// see [`Gathering::add`].
     fn tables(&self, py: Python<'_>) -> PyResult<Vec<Frame>> {
         py.detach(|| frames_of(&self.numbers, &self.runs))
     }
@@ -313,7 +313,8 @@ impl SweepRecords {
         dict(py, &groups(&self.runs))
     }
 
-    /// Returns, for each point, the mean over its seeds of `values`, which has one value per run.
+    /// Returns, for each sweep point, the mean over its seeds of `values`, which has one value per
+    /// run.
     fn means(&self, py: Python<'_>, values: Vec<Option<f64>>) -> PyResult<Means> {
         if values.len() != self.runs.len() {
             let (runs, found) = (self.runs.len(), values.len());
@@ -359,19 +360,18 @@ impl SweepRecords {
     }
 }
 
-/// For each point: the position of the point's first run, the number of its runs with a value, the
-/// mean of these values, and the ends of the mean's confidence interval.
+/// For each sweep point: the position of the point's first run, the number of its runs with a
+/// value, the mean of these values, and the ends of the mean's confidence interval.
 type Means = Vec<(usize, u64, Option<f64>, Option<(f64, f64)>)>;
 
-/// Returns the object that a column of `summary.parquet` describes: `run`, `bottleneck`, `group` or
-/// `flow`.
+/// Returns what a column of `summary.parquet` describes: `run`, `bottleneck`, `group` or `flow`.
 #[pyfunction]
 pub(crate) fn figure_of(column: &str) -> Option<&'static str> {
     bbrlab_lab::figure_of(column).map(FigureOf::name)
 }
 
-/// Returns every metric: its name in tables, the object that it describes, unit, meaning, and its
-/// name in JSON within that object.
+/// Returns every metric: its name in tables, what it describes (such as `flow`), unit, meaning, and
+/// its name in the JSON object of what it describes.
 #[pyfunction]
 pub(crate) fn figures() -> Vec<[String; 5]> {
     let of_all = |of: FigureOf| {
@@ -464,7 +464,7 @@ pub(crate) fn compare<'py>(
 /// runs.
 type Swept = (Vec<Frame>, Option<PathBuf>, (u64, u64, u64));
 
-/// The content of a pickled run: the tables of its record, its tables over time, its scenario, its
+/// The content of a pickled run: the tables of its metrics, its tables over time, its scenario, its
 /// folder, the columns that congestion controls added to the series, and the texts of these
 /// controls.
 type Ran = (Vec<Frame>, [Frame; 4], String, Option<PathBuf>, Frame, ControlTexts);
@@ -484,11 +484,11 @@ fn runs_in(tables: &[Py<Frame>]) -> PyResult<Vec<(u64, RunSummary)>> {
     runs_of(&tables).map_err(PyValueError::new_err)
 }
 
-/// Collects the records of a sweep's runs, which other processes compute.
+/// Collects the results of a sweep's runs, which other processes compute.
 #[pyclass(frozen, module = "bbrlab._bbrlab")]
 pub(crate) struct Gathering {
-    /// The records by run number. The records are stored in their final place, because sorting them
-    /// at the end would take twice the memory.
+    /// The results; the index is the run's number. Sorting them at the end would take twice the
+    /// memory.
     runs: Mutex<Vec<Option<RunSummary>>>,
 }
 
@@ -514,7 +514,7 @@ impl Gathering {
         })
     }
 
-    /// Moves all records into a [`SweepRecords`].
+    /// Moves the results of all runs into a [`SweepRecords`].
     fn records(&self, computed: u64, repeated: u64) -> PyResult<SweepRecords> {
         let mut runs = self.runs.lock().expect("no thread panics while holding the lock");
         let (all, there) = (runs.len(), runs.iter().flatten().count());

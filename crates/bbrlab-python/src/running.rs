@@ -184,7 +184,7 @@ pub(crate) fn weights(py: Python<'_>, scenario: &Bound<'_, PyScenario>) -> PyRes
     })
 }
 
-/// Returns the records of a sweep whose runs other processes have written to a folder. Writes the
+/// Returns the results of a sweep whose runs other processes have written to a folder. Writes the
 /// sweep's summary and plots.
 #[pyfunction]
 #[pyo3(signature = (scenario, out, *, pictures, computed, repeated))]

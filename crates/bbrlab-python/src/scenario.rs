@@ -31,7 +31,7 @@ use crate::shown::shown;
 /// Raises:
 ///     `ScenarioError`: If the scenario is invalid. The message is the same as on the command
 ///         line, with the place of each mistake.
-///     `TypeError`, `ValueError`: If a scenario cannot have values of this kind.
+///     `TypeError`, `ValueError`: If a scenario cannot have values of this type.
 ///
 /// >>> import bbrlab as bl
 /// >>> bl.Scenario("examples.dumbbell", {"flows.cc": "bbr3"}).runs
@@ -197,8 +197,8 @@ impl PyScenario {
         self.inner.title()
     }
 
-    /// The hash of all points and seeds, in hexadecimal. Keys that are not simulated, such as the
-    /// title, do not change the hash.
+    /// The hash of all sweep points and seeds, in hexadecimal. Keys that are not simulated, such as
+    /// the title, do not change the hash.
     #[getter]
     fn hash(&self) -> &str {
         self.inner.hash()
@@ -210,13 +210,13 @@ impl PyScenario {
         self.inner.runs()
     }
 
-    /// Number of points of the sweep; 1 without a sweep.
+    /// Number of sweep points; 1 without a sweep.
     #[getter]
     fn points(&self) -> u64 {
         self.inner.points()
     }
 
-    /// Number of seeds per point; the largest number if `repeat` has `until`.
+    /// Number of seeds per sweep point; the largest number if `repeat` has `until`.
     #[getter]
     fn seeds(&self) -> u64 {
         self.inner.repeat()
@@ -279,10 +279,10 @@ impl PyScenario {
     /// Args:
     ///     sweep: Keys, each with a list of values. A key that is already swept gets these values;
     ///         other swept keys stay.
-    ///     seeds: Runs per point, each with its own seed.
+    ///     seeds: Runs per sweep point, each with its own seed.
     ///
     /// Raises:
-    ///     `ScenarioError`: If the scenario is invalid at a point, or has too many points.
+    ///     `ScenarioError`: If the scenario is invalid at a sweep point, or has too many of them.
     ///
     /// >>> import bbrlab as bl
     /// >>> s = bl.Scenario("examples.dumbbell").swept({"flows.cc": ["bbr1", "cubic"], "flows.count": [1, 2, 4]}, seeds=5)

@@ -68,7 +68,7 @@ impl Simulation {
         Ok(is_done)
     }
 
-    /// Ends the run and returns its records up to the current simulated time.
+    /// Ends the run and returns its results up to the current simulated time.
     fn finish(&self, py: Python<'_>) -> PyResult<RunRecords> {
         let taken = self.stepped.lock().expect("no thread panics while holding the lock").take();
         let result = taken.ok_or_else(|| Self::over(py))?.finish();

@@ -16,8 +16,8 @@ macro_rules! held {
 }
 
 /// Defines the enum `Discipline`, with one variant per type that implements `Rule`. Each method of
-/// the enum calls the type's method through a `match`. An entry has the name of a variant of
-/// [`bbrlab_link::Queue`]; the type's `new` takes the parameters of this variant.
+/// the enum calls the type's method through a `match`. An entry of `rules` has the name of a
+/// variant of [`bbrlab_link::Queue`]; the type's `new` takes the parameters of this variant.
 macro_rules! disciplines {
     (
         rules { $($name:ident$(($params:ident))? => $rule:ty $(, $boxed:ident)?;)* }

@@ -20,8 +20,8 @@
 //! the data runs out     check_app_limited  the application-limited period is marked
 //! ```
 //!
-//! If a switch of the stack selects a behaviour other than Linux's, the sampler takes and completes
-//! samples in [`switched`] instead.
+//! If a key of `[stack]` (a switch) selects a behaviour other than Linux's, the sampler takes and
+//! completes samples in [`switched`] instead.
 //!
 //! Sources: [linux] `net/ipv4/tcp_rate.c`; [linux-v3] the same file (32-bit stamps; `lost` and
 //! packets in flight recorded per packet); [delivery-rate].
@@ -230,9 +230,10 @@ pub struct RateSampler {
     pub rate_app_limited: bool,
     /// The kernel tree that the sampler follows.
     pub version: SamplerVersion,
-    /// Whether a switch selects a behaviour other than Linux's; if so, `switched` is set.
+    /// Whether a switch (a key of `[stack]`) selects a behaviour other than Linux's; if so,
+    /// `switched` is set.
     is_switched: bool,
-    /// The state for the switches; `None` if all of them select Linux's behaviour.
+    /// The extra state that these switches need; `None` if all of them select Linux's behaviour.
     switched: Option<Box<Switched>>,
 }
 
@@ -249,8 +250,8 @@ impl RateSampler {
         }
     }
 
-    /// Whether a switch selects a behaviour other than Linux's. With such a switch, the sampler
-    /// must be passed every delivered packet.
+    /// Whether a switch (a key of `[stack]`) selects a behaviour other than Linux's. If so, the
+    /// sampler must be passed every delivered packet.
     #[inline]
     pub const fn is_switched(&self) -> bool {
         self.is_switched

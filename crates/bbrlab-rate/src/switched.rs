@@ -23,7 +23,7 @@ use bbrlab_stack::{AckInterval, InvalidSample, RateSwitches, SampleBound};
 
 use crate::{AckRate, DeliveredSkb, RateSampler, SkbStamps};
 
-/// The sampler's state for switches that select ns-3's behaviour.
+/// The extra state of the sampler if keys of `[stack]` select ns-3's behaviour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Switched {
     switches: RateSwitches,
@@ -44,8 +44,8 @@ impl Switched {
         Self { switches, ..Self::default() }
     }
 
-    /// Copies the previous sample into `ack`, if the switch `is_sticky` is on and this ACK has
-    /// delivered no newer packet.
+    /// Copies the previous sample into `ack`, if `is_sticky` is set and this ACK has delivered no
+    /// newer packet.
     fn resume(&self, ack: &mut AckRate, has_newer: bool) {
         if !self.switches.is_sticky || has_newer || ack.rs.prior_delivered != 0 {
             return;
@@ -136,8 +136,7 @@ impl Switched {
         }
     }
 
-    /// Replaces an invalid sample by the last valid rate, if the switch `invalid` is
-    /// [`InvalidSample::Reuse`].
+    /// Replaces an invalid sample by the last valid rate, if `invalid` is [`InvalidSample::Reuse`].
     fn reuse(&self, sampler: &RateSampler, ack: &mut AckRate) {
         if self.switches.invalid == InvalidSample::Reuse && sampler.rate_interval_us != 0 {
             ack.rs.delivered = sampler.rate_delivered.cast_signed();
@@ -180,8 +179,8 @@ impl RateSampler {
         });
     }
 
-    /// Calls `act` with the state for switches and with the sampler, if the sampler has such a
-    /// state. During the call, the state is removed from the sampler.
+    /// If the sampler has a [`Switched`], calls `act` with it and with the sampler. During the
+    /// call, the sampler has no [`Switched`].
     fn with_switched(&mut self, act: impl FnOnce(&mut Switched, &mut Self)) {
         if let Some(mut switched) = self.switched.take() {
             act(&mut switched, self);

@@ -171,8 +171,8 @@ fn are_apart(one: Option<f64>, other: Option<f64>) -> bool {
     one.zip(other).is_some_and(|(one, other)| (one - other).abs() >= 0.01)
 }
 
-/// Returns the metrics worth showing for these points. `most` has the maxima over the runs of the
-/// points.
+/// Returns the metrics worth showing for these sweep points. `most` has the maxima over the runs of
+/// the points.
 pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
     let is_worth_showing = |answer: &Answer<'_>| match answer.metric.name() {
         "share" => most.flow_groups > 1,
@@ -239,7 +239,7 @@ pub struct Heading {
     pub unit: &'static str,
     /// The subject of the metric: `run`, `link` or `group`.
     pub of: &'static str,
-    /// The metric's name in the records of runs.
+    /// The metric's name in the results of runs.
     pub name: &'static str,
     /// The number of decimals in the table.
     pub decimals: usize,
@@ -284,7 +284,7 @@ pub(crate) fn places(groups: &[Group], metric: Metric<'_>) -> Vec<usize> {
     (0..all).filter(has).collect()
 }
 
-/// Whether a metric of a link counts drops, losses, thinned ACKs or marks. On most links, these
+/// Whether a metric of a link counts drops, losses, thinned ACKs or CE marks. On most links, these
 /// counts are 0.
 fn counts_losses_or_marks(figure: &str) -> bool {
     ["drop_ratio", "random_losses", "policer_drops", "thinned_acks", "marks"].contains(&figure)
@@ -323,15 +323,15 @@ fn main_link(groups: &[Group]) -> Option<String> {
 }
 
 /// Returns the name of the link that [`position`] finds for `metric`; `figure` is the metric's name
-/// in records.
+/// in the results of runs.
 fn link_of(groups: &[Group], metric: Metric<'_>, figure: &str) -> Option<String> {
     let at = groups.iter().find_map(|group| Some((group, position(group, metric, 0)?)));
     let name = at.and_then(|(group, at)| group.metrics.names().nth(at))?;
     Some(name.strip_prefix("links.")?.strip_suffix(figure)?.strip_suffix('.')?.to_owned())
 }
 
-/// Returns the names of the shared links that have this metric at some point. If the metric counts
-/// losses or marks and there are several links, returns only links with a nonzero count.
+/// Returns the names of the shared links that have this metric at some sweep point. If the metric
+/// counts losses or marks and there are several links, returns only links with a nonzero count.
 pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> {
     let ending = format!(".{figure}");
     let mut links: Vec<(&str, bool)> = Vec::new();
@@ -355,8 +355,8 @@ pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> 
     links.into_iter().map(|(link, _)| link).collect()
 }
 
-/// Threshold in milliseconds. A link whose mean queue delay is below this threshold at all points
-/// is not shown separately, unless it drops packets.
+/// Threshold in milliseconds. A link whose mean queue delay is below this threshold at all sweep
+/// points is not shown separately, unless it drops packets.
 pub(crate) const WORTH_SHOWING_MS: f64 = 1.0;
 
 /// Returns the links whose values a table shows separately: the bottleneck (without one, the first
@@ -388,13 +388,13 @@ pub(crate) fn link_to_name(groups: &[Group], metric: Metric<'_>) -> Option<Strin
     link_of(groups, metric, figure)
 }
 
-/// Returns the mean of a link's metric at a point, and half the width of its interval.
+/// Returns the mean of a link's metric at a sweep point, and half the width of its interval.
 pub(crate) fn link_value(group: &Group, link: &str, figure: &str) -> (Option<f64>, Option<f64>) {
     let at = link_position(group, link, figure);
     at.and_then(|at| group.metrics.at(at)).map_or((None, None), mean_and_half)
 }
 
-/// Returns the index of a link's metric among the metrics of a point.
+/// Returns the index of a link's metric among the metrics of a sweep point.
 pub(crate) fn link_position(group: &Group, link: &str, figure: &str) -> Option<usize> {
     group.metrics.position(&format!("links.{link}.{figure}"))
 }
@@ -405,20 +405,20 @@ fn mean_and_half(found: &GroupMetric) -> (Option<f64>, Option<f64>) {
 
 const OF_FLOWS: &str = "flows.";
 
-/// Returns the name under which a point has the mean of `metric` over the flows in the group
+/// Returns the name under which a sweep point has the mean of `metric` over the flows in the group
 /// `group`.
 pub(crate) fn name_of_flows(group: &str, metric: &str) -> String {
     format!("{OF_FLOWS}{group}.{metric}")
 }
 
-/// Returns the largest number of groups of flows at a point, and at least 1.
+/// Returns the largest number of groups of flows at a sweep point, and at least 1.
 pub(crate) fn most_groups(groups: &[Group]) -> usize {
     groups.iter().map(|group| flow_groups(group).count()).max().unwrap_or(0).max(1)
 }
 
-/// Returns the names of the groups of flows by index. If a group's name differs between points,
-/// because a swept key of a `[[flows]]` table sets the name, the result is the name of this table,
-/// such as `flows[0]`. Other names that differ between points are joined by slashes.
+/// Returns the names of the groups of flows by index. If a group's name differs between sweep
+/// points, because a swept key of a `[[flows]]` table sets the name, the result is the name of this
+/// table, such as `flows[0]`. Other names that differ between points are joined by slashes.
 pub(crate) fn group_names(groups: &[Group]) -> Vec<String> {
     (0..most_groups(groups)).map(|place| name_of_group(groups, place)).collect()
 }
@@ -434,7 +434,7 @@ fn name_of_group(groups: &[Group], place: usize) -> String {
             names.push(name);
         }
     }
-    // Every point has the same swept keys, so the first point suffices.
+    // Every sweep point has the same swept keys, so the first point suffices.
     let mut keys = groups.iter().take(1).flat_map(|group| group.point.keys());
     let sets_it = |key: &&String| {
         let own = |group: &Group, name: &str| {
@@ -455,20 +455,20 @@ fn name_of_group(groups: &[Group], place: usize) -> String {
 
 const PREFIX: &str = "flow_groups.";
 
-/// Returns the names of a point's groups of flows, in order.
+/// Returns the names of a sweep point's groups of flows, in order.
 pub(crate) fn flow_groups(group: &Group) -> impl Iterator<Item = &str> {
     let names = group.metrics.names().filter_map(|name| name.strip_prefix(PREFIX));
     names.filter_map(|name| name.strip_suffix(".goodput_mbps"))
 }
 
-/// Returns the mean of a metric at a point, and half the width of its interval. `place` is the
-/// index of the group of flows.
+/// Returns the mean of a metric at a sweep point, and half the width of its interval. `place` is
+/// the index of the group of flows.
 pub(crate) fn value(group: &Group, metric: Metric<'_>, place: usize) -> (Option<f64>, Option<f64>) {
     let found = position(group, metric, place).and_then(|at| group.metrics.at(at));
     found.map_or((None, None), mean_and_half)
 }
 
-/// Returns the mean at a point with half the width of its interval, as a table shows them.
+/// Returns the mean at a sweep point with half the width of its interval, as a table shows them.
 pub(crate) fn text(group: &Group, answer: &Answer<'_>, place: usize) -> String {
     text_of(value(group, answer.metric, place), answer)
 }
@@ -491,7 +491,7 @@ pub(crate) fn text_of((value, half): (Option<f64>, Option<f64>), answer: &Answer
     text
 }
 
-/// Returns the metric's index among the metrics of a point.
+/// Returns the metric's index among the metrics of a sweep point.
 pub(crate) fn position(group: &Group, metric: Metric<'_>, place: usize) -> Option<usize> {
     match metric {
         Metric::Run(name) => group.metrics.position(name),

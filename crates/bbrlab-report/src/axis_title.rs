@@ -2,7 +2,8 @@
 
 use bbrlab_run::{Field as _, FlowGroup, FlowSummary, LinkSummary, WaitSummary, leaves};
 
-/// Titles, without units and statistics, of metrics whose names in records are abbreviations.
+/// Titles, without units and statistics, of metrics whose names in the results of runs are
+/// abbreviations.
 const TITLES: [(&str, &str); 33] = [
     ("cwnd", "cwnd"),
     ("delay_ms.n", "Messages with a delay"),
@@ -73,8 +74,8 @@ pub fn axis_title(name: &str, of: &str) -> String {
     }
 }
 
-/// Returns the unit as an axis shows it; `unit` is the metric's unit in records. The result is
-/// empty if the metric has no unit.
+/// Returns the unit as an axis shows it; `unit` is the metric's unit in the results of runs. The
+/// result is empty if the metric has no unit.
 #[must_use]
 pub fn axis_unit(unit: &str) -> &str {
     match unit {

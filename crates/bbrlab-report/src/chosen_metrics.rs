@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use crate::alike::{alike, meant};
 use crate::answers::answers_of_heading;
 
-/// Removes from each point the metrics that have none of the names in `wanted`. A name may be a
-/// metric's full name or the part after a dot: `share` is a name of `flow_groups.bbr1.share`. A
+/// Removes from each sweep point the metrics that have none of the names in `wanted`. A name may be
+/// a metric's full name or the part after a dot: `share` is a name of `flow_groups.bbr1.share`. A
 /// name may also be the heading of a metric in tables. If `wanted` is empty, all metrics stay.
 ///
 /// # Errors

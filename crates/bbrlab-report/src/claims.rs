@@ -1,25 +1,26 @@
-//! Claims with their verdicts and counts, for a terminal, for Markdown and for a page.
+//! Papers' claims with their verdicts and counts, for a terminal, for Markdown and for an HTML
+//! page.
 
 use std::fmt::Write as _;
 
 use crate::number::fixed;
 use crate::table::{Align, Table, WIDTH};
 
-/// A claim and its verdict.
+/// A paper's claim and its verdict.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaimLine {
     /// The claim's id, such as `someone2020.c01`.
     pub id: String,
     /// The text of the claim.
     pub statement: String,
-    /// The rule that decides whether the claim is true: an expression, and the points at which the
-    /// expression must hold.
+    /// The rule that decides whether the claim is true: an expression, and the parameter points at
+    /// which the expression must hold.
     pub rule: String,
     /// The expected result: `holds`, `artifact` or `unsure`.
     pub expected: String,
     /// The verdict; `None` if the runs are not sufficient for a verdict.
     pub verdict: Option<String>,
-    /// The number of points at which the claim is true, and the number of all points.
+    /// The number of parameter points at which the claim is true, and the number of all points.
     pub points: Option<(u64, u64)>,
     /// The number of seeds in which the claim is true, and the number of all seeds.
     pub seeds: Option<(u64, u64)>,
@@ -31,7 +32,7 @@ pub struct ClaimLine {
     pub trials: Vec<ClaimTrial>,
 }
 
-/// A claim's result in one setting other than the profile `linux`.
+/// The result of a paper's claim in one setting other than the profile `linux`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaimTrial {
     /// A text with the setting, whether the claim is true in this setting, and the compared values.
@@ -72,8 +73,8 @@ fn of(counts: Option<(u64, u64)>) -> String {
     counts.map_or_else(|| "–".to_owned(), |(hits, all)| format!("{hits}/{all}"))
 }
 
-/// Returns claims as text for a terminal: a table, and below it for each claim its text, its rule
-/// and the reason for its verdict.
+/// Returns papers' claims as text for a terminal: a table, and below it for each claim its text,
+/// its rule and the reason for its verdict.
 #[must_use]
 pub fn claims_text(claims: &[ClaimLine]) -> String {
     if claims.is_empty() {
@@ -147,8 +148,8 @@ fn hanging(name: &str, text: &str) -> String {
     lines
 }
 
-/// Returns a table with the number of claims that have each verdict. The table has a row for each
-/// expected result (`holds`, `unsure` and `artifact`) and a last row for all claims.
+/// Returns a table with the number of the papers' claims that have each verdict. The table has a
+/// row for each expected result (`holds`, `unsure` and `artifact`) and a last row for all claims.
 #[must_use]
 pub fn verdict_counts(claims: &[ClaimLine], verdicts: &[&str]) -> String {
     let mut table = Table::new().column("expected", "", Align::Left);
@@ -173,7 +174,7 @@ pub fn verdict_counts(claims: &[ClaimLine], verdicts: &[&str]) -> String {
     table.render()
 }
 
-/// Returns claims as a table in Markdown.
+/// Returns papers' claims as a table in Markdown.
 #[must_use]
 pub fn claims_markdown(claims: &[ClaimLine]) -> String {
     let mut out =

@@ -1,6 +1,6 @@
 //! Compares the metrics of several folders of results. Points of different folders are matched by
 //! their swept keys. Each metric's difference from the first folder has a 95 % interval. If every
-//! folder has only one point, these points are compared even if their keys differ.
+//! folder has only one sweep point, these points are compared even if their keys differ.
 //!
 //! If two folders have the same seeds at a point, the two runs of each seed are a pair. The
 //! interval of paired runs is computed from the differences within the pairs (Student's t).
@@ -17,29 +17,29 @@ use crate::contrast::Contrast;
 use crate::groups::flat_metrics;
 use crate::merged_groups::merged_groups;
 
-/// The comparison of folders: the points that at least one folder has.
+/// The comparison of folders: the sweep points that at least one folder has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FolderComparison {
-    /// The points, in the order in which they first appear.
+    /// The sweep points, in the order in which they first appear.
     pub points: Vec<ComparedPoint>,
 }
 
-/// A point that at least one folder has, compared between the folders.
+/// A sweep point that at least one folder has, compared between the folders.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedPoint {
     /// Swept keys with their values; empty if nothing is swept.
     pub point: SweepPoint,
-    /// The number of runs of the point in each folder, 0 in a folder without the point.
+    /// The number of runs of the sweep point in each folder, 0 in a folder without the point.
     pub seeds: Vec<usize>,
     /// Notes on groups of flows that have the same name in two folders but contain different flows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The point's metrics by name, each a [`ComparedMetric`].
+    /// The sweep point's metrics by name, each a [`ComparedMetric`].
     pub metrics: Map<String, serde_json::Value>,
 }
 
 impl ComparedPoint {
-    /// Whether every folder has the point.
+    /// Whether every folder has the sweep point.
     #[must_use]
     pub fn is_in_all(&self) -> bool {
         !self.seeds.contains(&0)
@@ -58,7 +58,7 @@ impl FolderComparison {
     }
 }
 
-/// A metric at a point. With more than two folders, all fields but `values` are lists with an
+/// A metric at a sweep point. With more than two folders, all fields but `values` are lists with an
 /// element for each folder after the first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedMetric {
@@ -79,7 +79,7 @@ type Sample = Vec<(u64, f64)>;
 /// Compares the runs of folders. At least two folders are required.
 #[must_use]
 pub fn compare(folders: &[&[RunSummary]]) -> FolderComparison {
-    // `points` has each point with its runs, and with each run the index of the run's folder.
+    // `points` has each sweep point with its runs, and with each run the index of the run's folder.
     // `place_of` has a point's index in `points`, whatever the order of the point's keys.
     let mut points: Vec<(&SweepPoint, Vec<(usize, &RunSummary)>)> = Vec::new();
     let mut place_of: BTreeMap<BTreeMap<&String, String>, usize> = BTreeMap::new();
@@ -106,8 +106,8 @@ pub fn compare(folders: &[&[RunSummary]]) -> FolderComparison {
     FolderComparison { points: points.into_iter().map(compared).collect() }
 }
 
-/// If each folder has a single point, returns the swept keys whose values are equal at all these
-/// points, with their values. If a folder has several points or no run, returns `None`.
+/// If each folder has a single sweep point, returns the swept keys whose values are equal at all
+/// these points, with their values. If a folder has several points or no run, returns `None`.
 fn shared_point(folders: &[&[RunSummary]]) -> Option<SweepPoint> {
     let mut points = Vec::new();
     for runs in folders {
@@ -151,7 +151,7 @@ fn metrics(folders: usize, runs: &[(usize, &RunSummary)]) -> Map<String, serde_j
     names.into_iter().zip(samples).map(metric).collect()
 }
 
-/// Returns a record as a JSON value.
+/// Returns a struct as a JSON value.
 pub(crate) fn json(record: &impl Serialize) -> serde_json::Value {
     serde_json::to_value(record).expect("numbers, texts and nulls")
 }
@@ -261,7 +261,8 @@ mod tests {
         assert!(found.points[0].is_in_all());
         let keys: Vec<&String> = found.points[0].point.keys().collect();
         assert_eq!(keys, ["flows.cc"]);
-        // The first folder has two points and the second a third point, so no point is in both.
+        // The first folder has two sweep points and the second a third point, so no point is in
+        // both.
         let found = compare(&[&[at("1bdp"), at("2bdp")], &[at("4bdp")]]);
         assert!(found.points.len() == 3 && !found.points.iter().any(ComparedPoint::is_in_all));
     }

@@ -132,17 +132,17 @@ impl Members {
     }
 }
 
-/// The mean over the seeds of a point, for a quantity with one value per run.
+/// The mean over the seeds of a sweep point, for a quantity with one value per run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanOfPoint {
-    /// The index of the point's first run.
+    /// The index of the sweep point's first run.
     pub first: usize,
     /// The number of runs with a value, the mean of these values and the mean's interval.
     pub metric: GroupMetric,
 }
 
-/// Returns the mean over the seeds of each point, for a quantity with one value per run. The means'
-/// intervals are computed as in [`groups`]. The points are in the order of their first runs.
+/// Returns the mean over the seeds of each sweep point, for a quantity with one value per run. The
+/// means' intervals are computed as in [`groups`]. The points are in the order of their first runs.
 ///
 /// # Panics
 /// Panics if there is not one value per run.
@@ -166,7 +166,7 @@ pub fn means_of_points(runs: &[RunSummary], values: &[Option<f64>]) -> Vec<MeanO
     (0..members.count()).map(of_point).collect()
 }
 
-/// Whether the runs of a point vary by chance: false for a single run, or if all runs are
+/// Whether the runs of a sweep point vary by chance: false for a single run, or if all runs are
 /// identical.
 fn is_spread(runs: usize, identical_digests: bool) -> bool {
     runs > 1 && !identical_digests
@@ -263,7 +263,7 @@ fn shared_links(run: &RunSummary) -> impl Iterator<Item = &LinkSummary> {
     run.links.iter().filter(|link| !link.is_private())
 }
 
-/// Returns a record's values of those metrics for which [`is_metric`] is true.
+/// Returns the values in `record`, a struct of metrics, for which [`is_metric`] is true.
 pub(crate) fn numbers_of<R: Field>(record: &R) -> Vec<Option<f64>> {
     let mut cells = Vec::new();
     record.cells(&mut cells);
@@ -272,8 +272,8 @@ pub(crate) fn numbers_of<R: Field>(record: &R) -> Vec<Option<f64>> {
     metrics.map(|(_, cell)| cell.number()).collect()
 }
 
-/// Whether the values of a record's metric are numbers that result from the run. Names, settings of
-/// the scenario and costs of the run are not such values.
+/// Whether a metric's values are numbers that result from the run. Names, settings of the scenario
+/// and costs of the run are not such values.
 pub(crate) fn is_metric(leaf: &Leaf) -> bool {
     leaf.figure.role == Role::Result && leaf.figure.kind != Kind::Word
 }
@@ -363,7 +363,7 @@ mod tests {
             for hash in ["bbb", "aaa"] {
                 let mut run = sample_run();
                 run.seed = seed.into();
-                // At one of the points, all seeds give the same run.
+                // At one of the sweep points, all seeds give the same run.
                 run.digest = Some(if hash == "aaa" { hash.to_owned() } else { format!("{seed}") });
                 run.scenario_hash = hash.to_owned();
                 run.jain = (seed != 3).then(|| 0.1 * f64::from(seed * seed));

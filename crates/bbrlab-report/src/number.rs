@@ -1,6 +1,7 @@
 //! Numbers in the form that tables and pictures show.
 
-/// The mark after the half width of an interval that goes beyond the possible values of the metric.
+/// The sign that follows the half-width of an interval which goes beyond the possible values of the
+/// metric.
 pub(crate) const BEYOND: char = '*';
 
 /// The text that tables show for a missing value.

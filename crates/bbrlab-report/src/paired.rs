@@ -2,10 +2,10 @@
 //!
 //! Two runs with the same seed that differ only in the compared key have the same random start
 //! times and losses. The differences between such runs therefore vary less from seed to seed than
-//! the metrics of the runs. The first value of the swept key is compared with each of its other
-//! values. The mean of the differences and its 95 % interval (Student's t) are computed from the
-//! seeds that have runs at both values. The user can choose another value than the first as the
-//! reference.
+//! the metrics of the runs. The first value of the swept key, the reference value, is compared with
+//! each of its other values. The mean of the differences and its 95 % interval (Student's t) are
+//! computed from the seeds that have runs at both values. The user can choose another reference
+//! value.
 
 use std::collections::BTreeMap;
 
@@ -38,15 +38,15 @@ pub struct PairedComparison {
 pub struct PairedPoint {
     /// The swept keys except the compared one, with their values.
     pub point: SweepPoint,
-    /// The comparison of the reference with each of the key's other values that shares at least one
-    /// seed with the reference.
+    /// The comparison of the reference value with each other value of the key, if both have runs
+    /// with the same seed.
     pub pairs: Vec<PairedValues>,
 }
 
 /// Two compared values of the swept key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairedValues {
-    /// The reference, by default the first value of the key in the sweep, and the value compared
+    /// The reference value, by default the key's first value in the sweep, and the value compared
     /// with it.
     pub values: [Value; 2],
     /// The seeds with runs at both values.
@@ -71,7 +71,7 @@ pub struct PairedMetric {
     /// The means of both values over these seeds.
     pub values: [Option<f64>; 2],
     /// The mean of the differences: the metric at the second of the two compared values minus the
-    /// metric at the first, which is the reference.
+    /// metric at the first, the reference value.
     pub difference: Option<f64>,
     /// Lower and upper end of the difference's 95 % interval. The interval is null with fewer than
     /// two seeds, and if all differences are equal.
@@ -129,7 +129,7 @@ pub fn paired(
         }
         runs.push(run);
     }
-    // All points have the same reference value, so that a table can name it once.
+    // All sweep points have the same reference value, so that a table can name it once.
     let first = values_of(key, runs).first().map(|value| value_text(value)).unwrap_or_default();
     let reference = against.unwrap_or(&first);
     let mut left_out: Vec<SweepPoint> = Vec::new();
@@ -408,8 +408,8 @@ mod tests {
         let found = paired(&runs, "cc", Some("cubic")).unwrap();
         let values: Vec<_> = found.points[0].pairs.iter().map(|pair| json!(pair.values)).collect();
         assert_eq!(values, [json!(["cubic", "bbr1"]), json!(["cubic", "reno"])]);
-        // By default, the first value in the sweep is the reference at all points, even if another
-        // value comes first at a point. A point without the reference is left out.
+        // By default, the first value in the sweep is the reference value at all points, even if
+        // another value comes first at a point. A point without this value is left out.
         let runs = [
             run("reno", "1bdp", 1, 0.5),
             run("cubic", "1bdp", 1, 0.5),

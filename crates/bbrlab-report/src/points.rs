@@ -19,15 +19,15 @@ const DOTS_AT_A_POINT: usize = 100;
 /// The points of a sweep.
 #[derive(Clone, Debug)]
 pub struct Points {
-    /// For each point, the means of its metrics with their intervals.
+    /// For each sweep point, the means of its metrics with their intervals.
     pub(crate) groups: Vec<Group>,
-    /// For each point, the metric values of those runs that pictures draw as dots, which are the
-    /// point's first runs. The list of a point is empty if the point has a single seed, or if all
-    /// seeds gave the same run.
+    /// For each sweep point, the metric values of those runs that pictures draw as dots, which are
+    /// the point's first runs. The list of a point is empty if the point has a single seed, or if
+    /// all seeds gave the same run.
     pub(crate) seeds: Vec<Vec<Vec<Option<f64>>>>,
-    /// For each point, the fair share of each group of flows: the group's number of flows divided
-    /// by the number of all flows. A point has no fair shares if the run has flows of `arrivals`,
-    /// because the number of flows is then known only after the run.
+    /// For each sweep point, the fair share of each group of flows: the group's number of flows
+    /// divided by the number of all flows. A point has no fair shares if the run has flows of
+    /// `arrivals`, because the number of flows is then known only after the run.
     pub(crate) fair: Vec<Vec<f64>>,
     /// The metrics that tables and pictures show by default, the most important first.
     pub(crate) usual: Vec<Answer<'static>>,
@@ -36,7 +36,7 @@ pub struct Points {
 }
 
 impl Points {
-    /// Computes the points of these runs, with all metrics that can be shown by default.
+    /// Computes the sweep points of these runs, with all metrics that can be shown by default.
     ///
     /// # Errors
     /// Fails if a run cannot be read.
@@ -44,7 +44,7 @@ impl Points {
         Self::with(runs, is_of_an_answer)
     }
 
-    /// Computes the points of these runs as [`Self::of`] does, but with every metric.
+    /// Computes the sweep points of these runs as [`Self::of`] does, but with every metric.
     pub(crate) fn with_every_metric(runs: &[RunSummary]) -> Self {
         let Ok(points) = Self::with(runs, |_| true);
         points
@@ -89,9 +89,9 @@ impl Points {
         Ok(Self { groups, seeds, fair, usual, other_backends })
     }
 
-    /// For each group of flows, adds a metric to each point: the mean of the flow metric `name`
-    /// over the group's flows. `at` is the index of `name` in the result of [`numbers_of`] for a
-    /// flow.
+    /// For each group of flows, adds a metric to each sweep point: the mean of the flow metric
+    /// `name` over the group's flows. `at` is the index of `name` in the result of [`numbers_of`]
+    /// for a flow.
     pub(crate) fn add_of_flows(&mut self, runs: &[RunSummary], name: &str, at: usize) {
         let Ok(members) = Members::of(runs, |_| {});
         let mut flow_groups: Vec<&str> = Vec::new();
@@ -139,20 +139,20 @@ fn mean_of_flows(flows: &[FlowSummary], group: &str, at: usize) -> Option<f64> {
     bbrlab_run::mean(&values)
 }
 
-/// A selection from the metrics of a point.
+/// A selection from the metrics of a sweep point.
 #[derive(Default)]
 struct Wanted {
-    /// The names of all metrics of the last point that `choose` received.
+    /// The names of all metrics of the last sweep point that `choose` received.
     all: Vec<String>,
     /// The indices in `all` of the selected metrics. `names` has their names, in a list that all
-    /// points with these metrics share.
+    /// sweep points with these metrics share.
     places: Vec<usize>,
     names: Arc<[String]>,
 }
 
 impl Wanted {
-    /// Selects the metrics of a point whose names fulfil `is_wanted`. If the point's metrics have
-    /// the same names as those of the previous point, the selection stays.
+    /// Selects the metrics of a sweep point whose names fulfil `is_wanted`. If the point's metrics
+    /// have the same names as those of the previous point, the selection stays.
     fn choose(&mut self, metrics: &Metrics, is_wanted: &impl Fn(&str) -> bool) {
         if metrics.names().eq(self.all.iter().map(String::as_str)) {
             return;

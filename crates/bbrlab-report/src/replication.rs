@@ -2,7 +2,7 @@
 //! separate plots.
 //!
 //! The tables and figures of each paper are in the paper's layout, with measured values next to the
-//! printed ones. The claims follow with their verdicts.
+//! printed ones. The paper's claims follow with their verdicts.
 
 use crate::claims::{ClaimLine, ClaimTrial, claims_markdown, verdict_counts};
 use crate::html::{escaped, line};
@@ -27,12 +27,12 @@ pub struct ReplicationSection {
     pub items: Vec<PaperItem>,
     /// Every measured metric, with the printed value.
     pub rows: Vec<PublishedRow>,
-    /// The claims that the experiment decides.
+    /// The paper's claims that the experiment decides.
     pub claims: Vec<ClaimLine>,
     /// If this section shows another form (variant) of the experiment than the first: the command
     /// of the first form, whose runs decide the claims.
     pub judged_by: Option<String>,
-    /// The causes of the experiment's artifacts, with one paragraph for each.
+    /// The causes of artifacts in the paper's numbers, with one paragraph for each.
     pub causes: Vec<String>,
     /// The effects of parameters that the paper leaves open, as a table; may be empty.
     pub sensitivity: String,
@@ -43,7 +43,7 @@ pub struct ReplicationSection {
 /// A report with all its experiments.
 #[derive(Clone, Debug, Default)]
 pub struct Replication {
-    /// The program's version and commit.
+    /// Version and commit of bbrlab.
     pub made_by: String,
     /// The names of the verdicts, in the order in which the report counts them.
     pub verdicts: Vec<String>,
@@ -57,7 +57,7 @@ pub struct Replication {
 const TITLE: &str = "Reproducing the papers";
 
 const HOW_TO_READ: &str = "Values are medians over the seeds, each with an interval. Medians under the linux profile \
-     decide the verdicts and whether a claim is true at a point. Each seed is also evaluated alone. \
+     decide the verdicts and whether a claim is true at a parameter point. Each seed is also evaluated alone. \
      Printed values are in brackets. A claim is an artifact if it is false under the linux profile and true \
      under a setting that reproduces the artifact on purpose. These settings are listed below the claim. \
      Ids such as PAPER.a02 are artifacts in the papers' data files; ids such as x05 are contradictions in \
@@ -87,7 +87,7 @@ impl Replication {
         verdict_counts(&claims, &verdicts)
     }
 
-    /// Returns the report as a page that needs no network.
+    /// Returns the report as an HTML page that needs no network.
     #[must_use]
     pub fn page(&self) -> String {
         let mut html = head(TITLE, &self.made_by, None);
@@ -240,7 +240,7 @@ fn claims(html: &mut String, claims: &[ClaimLine]) {
     line(html, "</tbody></table>");
 }
 
-/// Returns a claim's result in another setting, as an item of a list.
+/// Returns the result of a paper's claim in another setting, as an item of a list.
 fn trial(trial: &ClaimTrial) -> String {
     let words = escaped(trial.words.trim_end_matches('.'));
     let by_hand = trial.by_hand.as_ref();

@@ -3,7 +3,7 @@
 //!
 //! The measurements are `results/bench.json` (`cargo xtask bench --bless`), `results/growth.json`
 //! (`cargo xtask growth`) and `results/overheads.json` (`cargo xtask overheads`). `UPDATE_EXPECT=1`
-//! rewrites page and picture.
+//! rewrites the page and the picture.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -58,8 +58,8 @@ fn the_page_says_what_was_measured() {
     for (source, part) in parts {
         let begin = format!("<!-- Written from `{source}`; `cargo xtask bless` rewrites it -->");
         let end = format!("<!-- End of what is written from `{source}`. -->");
-        let (head, rest) = page.split_once(&begin).expect("the page has the mark");
-        let (_, tail) = rest.split_once(&end).expect("the page has both marks");
+        let (head, rest) = page.split_once(&begin).expect("the page has the first marker");
+        let (_, tail) = rest.split_once(&end).expect("the page has both markers");
         page = format!("{head}{begin}\n\n{part}\n{end}{tail}");
     }
     is_or_becomes(PAGE, &page);

@@ -1,4 +1,4 @@
-//! The records of runs as columns: one row per flow, as in `summary.parquet`, or one per link.
+//! The results of runs as columns: one row per flow, as in `summary.parquet`, or one per link.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -19,11 +19,11 @@ use crate::unwritten::Unwritten;
 /// does not depend on the number of rows.
 const ROWS_AT_A_TIME: usize = 1 << 12;
 
-/// Number of rows that are converted to columns at a time. The number is small, because the records
-/// and cells of a row take several times as much memory as the row does in columns.
+/// Number of rows that are converted to columns at a time. The number is small, because a row takes
+/// several times as much memory before the conversion as in columns.
 const ROWS_OF_A_PIECE: usize = 1 << 8;
 
-/// Writes the records of runs as a Parquet file with one row per flow.
+/// Writes the results of runs as a Parquet file with one row per flow.
 ///
 /// The first columns of the Parquet file identify the run and include the swept keys. The metrics
 /// of the flow, of its group, of the run and of the run's bottleneck follow in this order. The
@@ -309,7 +309,7 @@ impl FigureOf {
         leaves.into_iter().filter(|leaf| leaf.figure.role != Role::Cost).collect()
     }
 
-    /// Returns the metrics in the record of this subject, with their names in JSON documents.
+    /// Returns the metrics of this subject, with their names in JSON documents.
     #[must_use]
     pub fn json_leaves(self) -> Vec<Leaf> {
         let figures = match self {
@@ -763,10 +763,10 @@ mod tests {
             table("`delays.parquet`", own(Delays::FIGURES)),
         ];
         let page = include_str!("../../../docs/results.md");
-        let (before, rest) = page.split_once(FROM).expect("`FROM` is on the page");
-        let (_, after) = rest.split_once(TO).expect("`TO` is on the page");
+        let (before, rest) = page.split_once(FROM).expect("`FROM` is in docs/results.md");
+        let (_, after) = rest.split_once(TO).expect("`TO` is in docs/results.md");
         let wanted = format!("{before}{FROM}{}{TO}{after}", tables.concat());
-        // If this fails, `cargo xtask bless` rewrites the page.
+        // If this fails, `cargo xtask bless` rewrites `docs/results.md`.
         expect_file!["../../../docs/results.md"].assert_eq(&wanted);
     }
 }

@@ -1,5 +1,5 @@
 //! Writes the JSON document of one or more runs, `bbrlab_run::RunsDocument`. The document is
-//! written one record at a time, so that a sweep's records need not all be in memory.
+//! written one run at a time, so that the results of a sweep's runs need not all be in memory.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -16,10 +16,10 @@ use crate::unwritten::Unwritten;
 
 /// The largest number of flows for which the JSON is indented. With more flows, the JSON is not
 /// indented, because most of its bytes would be indentation and people do not read such long
-/// records.
+/// documents.
 const FLOWS_INDENTED: usize = 1000;
 
-/// Writes `summary.json`: the records of the runs and, for a sweep, the groups of runs that differ
+/// Writes `summary.json`: the results of the runs and, for a sweep, the groups of runs that differ
 /// only in the seed. The bytes are the same on every machine.
 ///
 /// # Errors
@@ -40,7 +40,7 @@ where
 }
 
 /// Writes the output of `--json` for several batches, each with the runs of one scenario. The
-/// document has the records of the runs with their CPU time. If there are several runs, it also has
+/// document has the results of the runs with their CPU time. If there are several runs, it also has
 /// the means over runs that differ only in the seed.
 ///
 /// # Errors
@@ -56,7 +56,8 @@ where
     write(out, runs, &members, form)
 }
 
-/// The parts that a document has besides the records, and whether the JSON is indented.
+/// The parts that the JSON document has besides the results of runs, and whether the JSON is
+/// indented.
 #[derive(Clone, Copy)]
 struct Form {
     has_time: bool,
@@ -93,7 +94,7 @@ where
     Ok(out.write_all(b"\n")?)
 }
 
-/// The runs of several batches in one document.
+/// The runs of several batches in one JSON document.
 struct Joined<'a, R>(&'a [R]);
 
 impl<R: Runs> Runs for Joined<'_, R> {
@@ -125,12 +126,12 @@ struct Document<'a, R: Runs + ?Sized> {
     groups: Option<EachGroup<'a, R>>,
 }
 
-/// The records of all runs. In files, records have no CPU time, because it differs each time a run
-/// is computed.
+/// The results of all runs. In `summary.json`, results have no CPU time, because it differs each
+/// time a run is computed.
 struct EachRun<'a, R: Runs + ?Sized> {
     runs: &'a R,
     has_time: bool,
-    /// The reason why a record could not be read; `None` if there was no such error.
+    /// The reason why a run's results could not be read; `None` if there was no such error.
     failed: &'a RefCell<Option<R::Error>>,
 }
 

@@ -1,9 +1,9 @@
-//! Converts the records of runs to columns, Parquet, JSON and pictures, and limits the work that a
+//! Converts the results of runs to columns, Parquet, JSON and pictures, and limits the work that a
 //! command accepts.
 //!
-//! The functions that convert records return bytes, or write to the caller's writer. The code that
-//! writes results uses no thread, file, clock or other part of the system, so the web page and the
-//! program produce the same bytes.
+//! The functions that convert results return bytes, or write to the caller's writer. The code that
+//! writes results uses no thread, file, clock or other part of the system, so the lab's web page
+//! and the command-line program produce the same bytes.
 //!
 //! | file | idea |
 //! | --- | --- |

@@ -20,7 +20,7 @@ const PACKETS_PER_ROW: u64 = 100;
 ///
 /// `jobs` runs are in memory at the same time. In addition, the program keeps `kept_bytes` of data
 /// on all runs until the end: `estimate.sweep_bytes`, or `records_bytes` if the caller needs all
-/// records at once.
+/// results at once.
 ///
 /// # Errors
 /// Fails if the estimate is above the limit. The message says how to raise the limit.

@@ -1,19 +1,19 @@
-//! The reasons why files or documents with results are not written.
+//! The reasons why files or JSON documents with results are not written.
 
 use std::io;
 
-/// The reason why a file or document with results is not written. `E` is the reason why a run's
-/// record cannot be read.
+/// The reason why a file or JSON document with results is not written. `E` is the reason why a
+/// run's results cannot be read.
 #[derive(Debug)]
 pub enum Unwritten<E> {
     /// Writing failed.
     Io(io::Error),
-    /// A record cannot be read.
+    /// A run's results cannot be read.
     Without(E),
 }
 
 impl<E> Unwritten<E> {
-    /// Applies `op` to the reason why a record cannot be read.
+    /// Applies `op` to the reason why a run's results cannot be read.
     pub fn map<F>(self, op: impl FnOnce(E) -> F) -> Unwritten<F> {
         match self {
             Self::Io(error) => Unwritten::Io(error),

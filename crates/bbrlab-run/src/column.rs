@@ -1,4 +1,4 @@
-//! Columns of plain values. Tables of records are converted to columns for export to Parquet and
+//! Columns of plain values. Tables of results are converted to columns for export to Parquet and
 //! other formats.
 
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ pub enum Kind {
     Number,
     /// Strings.
     Word,
-    /// Records: the metric consists of several metrics.
+    /// Structs (records): the metric consists of several metrics.
     Record,
     /// Lists and maps, which do not fit into a row.
     Many,

@@ -2,14 +2,14 @@
 //! it is shown.
 //!
 //! `record.rs` defines every metric once, as a row of a table. From a table, the macros in this
-//! module generate a struct with these metrics (the record) and the struct's JSON form. The macros
-//! also generate two lists in the order of the table: the metrics' descriptions and their values.
-//! The descriptions and values determine the columns of Parquet files, the metrics of groups,
-//! `list metrics` and `docs/results.md`.
+//! module generate a struct with these metrics (a record) and the struct's JSON form. The
+//! macros also generate two lists in the order of the table: the metrics' descriptions and their
+//! values. The descriptions and values determine the columns of Parquet files, the metrics of
+//! groups, `list metrics` and `docs/results.md`.
 
 use crate::column::{Cell, Kind};
 
-/// A metric of a record: a row of a table in `record.rs`.
+/// A metric in a struct of metrics: a row of a table in `record.rs`.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
     /// The metric's name, which is its key in JSON.
@@ -22,7 +22,8 @@ pub struct Figure {
     pub unit: &'static str,
     /// The meaning and, where needed, the formula.
     pub meaning: &'static str,
-    /// If the metric is a record, the metrics in it; empty for a metric with a single value.
+    /// If the metric is itself a struct of metrics, the metrics in it; empty for a metric with a
+    /// single value.
     pub parts: &'static [Figure],
 }
 
@@ -40,22 +41,22 @@ pub enum Role {
 }
 
 /// A metric with a single value. The metric's name is unique within its table, because the name
-/// includes the records that contain the metric.
+/// includes the structs that contain the metric, as in `rtt_ms.mean`.
 #[derive(Clone, Debug)]
 pub struct Leaf {
-    /// The names of the records that contain the metric, followed by the metric's name.
+    /// The names of the structs that contain the metric, followed by the metric's name.
     pub name: String,
     /// The description of the metric.
     pub figure: &'static Figure,
-    /// The record that contains the metric; `None` if the metric is directly in the table. The
-    /// meaning of the metric, followed by the meaning of the record, forms one text. For `mean` in
+    /// The struct that contains the metric; `None` if the metric is directly in the table. The
+    /// meaning of the metric, followed by the meaning of the struct, forms one text. For `mean` in
     /// `queue_packets`, this text is "mean over time, including the packet in service".
     pub of: Option<&'static Figure>,
 }
 
 /// Returns the metrics of a table that have a single value, in order, including the metrics in
-/// nested records. Each name begins with `prefix`, and `joint` separates the name of a record from
-/// the name of a metric in the record.
+/// nested structs. Each name begins with `prefix`, and `joint` separates the name of a struct from
+/// the name of a metric in the struct.
 #[must_use]
 pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf> {
     let mut all = Vec::new();
@@ -73,15 +74,15 @@ pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf
     all
 }
 
-/// A type that a metric's value can have: a number, a string, a list, a map or a record.
+/// A type that a metric's value can have: a number, a string, a list, a map or a struct of metrics.
 pub trait Field {
     /// The kind of the values.
     const KIND: Kind;
 
-    /// If the type is a record, the record's metrics; otherwise empty.
+    /// If the type is a struct of metrics, these metrics; otherwise empty.
     const PARTS: &'static [Figure] = &[];
 
-    /// Appends one cell for each of the [`leaves`]: the value itself, or for a record the values of
+    /// Appends one cell for each of the [`leaves`]: the value itself, or for a struct the values of
     /// its metrics.
     fn cells(&self, cells: &mut Vec<Cell>);
 
@@ -92,7 +93,7 @@ pub trait Field {
     where
         Self: Sized;
 
-    /// Computes all metrics that have a formula, including the metrics of nested records.
+    /// Computes all metrics that have a formula, including the metrics of nested structs.
     fn derive(&mut self) {}
 }
 
@@ -202,8 +203,9 @@ impl Field for serde_json::Map<String, serde_json::Value> {
     }
 }
 
-/// Generates a record from its table. A row is `name: type, role, unit, meaning`, followed by a
-/// formula if the metric is computed from other metrics of the record.
+/// Generates a record (a struct of metrics) from its table. A row is
+/// `name: type, role, unit, meaning`, followed by a formula if the metric is computed from other
+/// metrics of the record.
 macro_rules! record {
     ($(#[$attribute:meta])* $record:ident {
         $($(#[$on_figure:meta])* $name:ident: $kind:ty, $role:ident, $unit:literal, $meaning:literal
@@ -216,7 +218,7 @@ macro_rules! record {
         }
 
         impl $record {
-            /// The descriptions of the record's metrics, in order.
+            /// The descriptions of the struct's metrics, in order.
             pub const FIGURES: &'static [$crate::figure::Figure] = &[$($crate::figure::Figure {
                 name: stringify!($name),
                 role: $crate::figure::Role::$role,

@@ -4,7 +4,7 @@
 //! In a [`Run`], every quantity is an integer, and every abbreviation (the dumbbell, access links,
 //! `rtt`) has been replaced by links and routes. `scenario` makes runs from scenario files; `sim`
 //! executes a `Run` and returns a [`RunResult`]. Results of our simulator, of ns-3 and of a kernel
-//! are stored in the same types of records, so the same code evaluates and prints them.
+//! are stored in the same structs, so the same code evaluates and prints them.
 
 mod cdf;
 mod column;

@@ -1,6 +1,6 @@
 //! Creates the [`Run`] of an imported measurement, because code that draws plots requires a `Run`.
-//! A measurement has no scenario, so this `Run` has only values from the records: names, congestion
-//! controls and times.
+//! A measurement has no scenario, so this `Run` has only values from the measured results: names,
+//! congestion controls and times.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Run {
     /// run cannot be simulated.
     ///
     /// # Panics
-    /// Panics if the record has 2^32 flows or more.
+    /// Panics if `summary` has 2^32 flows or more.
     #[must_use]
     pub fn measured(summary: &RunSummary, series: &Series) -> Self {
         let flows = summary.flows.iter().enumerate().map(|(class, flow)| Flow {

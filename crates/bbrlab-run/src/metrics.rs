@@ -1,6 +1,6 @@
 //! The metrics of a group of runs by name, stored as an object in JSON.
 //!
-//! All points of a sweep have the same metrics, so the names are stored once for all points.
+//! All points of a sweep have the same metrics, so the names are stored only once.
 
 use std::fmt;
 use std::sync::Arc;

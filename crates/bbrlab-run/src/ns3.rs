@@ -1,8 +1,8 @@
 //! Congestion controls that are part of ns-3. A flow names one by its type in ns-3, as in `cc =
 //! "ns3:TcpBbr"`.
 //!
-//! Only ns-3 runs these controls. For some of them, bbrlab has an algorithm that imitates the
-//! control of ns-3, and the simulator uses this algorithm.
+//! Only ns-3 runs these congestion controls. For some of them, bbrlab has an algorithm that
+//! imitates the control of ns-3, and the simulator uses this algorithm.
 
 use bbrlab_cc::Algorithm;
 
@@ -41,13 +41,14 @@ impl Outside {
         })
     }
 
-    /// Returns the type of ns-3, such as `TcpBbr`; `None` for other controls.
+    /// Returns the type of an ns-3 congestion control, such as `TcpBbr`; `None` for other controls.
     #[must_use]
     pub fn ns3_type(&self) -> Option<&str> {
         self.name.strip_prefix(NS3)
     }
 
-    /// Returns the algorithm that imitates this control of ns-3; `None` if there is none.
+    /// Returns the algorithm that imitates this congestion control of ns-3; `None` if there is
+    /// none.
     #[must_use]
     pub fn imitation(&self) -> Option<Algorithm> {
         let own = self.ns3_type()?;

@@ -7,7 +7,7 @@ use crate::run::Run;
 pub enum Place {
     /// The top level of the scenario.
     Top,
-    /// The settings of the hosts.
+    /// The settings of the hosts, `[stack]`.
     Stack,
     /// A link of [`Run::links`], by its number.
     Link(u32),

@@ -3,7 +3,7 @@
 //!
 //! Results of our simulator, of ns-3 and of a kernel are stored in these records, so the same code
 //! evaluates and prints them. A metric that has no meaning in a run, or that the run's back end
-//! does not provide, is `None`, in JSON `null`. A nested record is never missing, so every flow has
+//! does not provide, is `None`, in JSON `null`. A nested struct is never missing, so every flow has
 //! the key `rtt_ms.mean`.
 //!
 //! To add a metric, add a row to a table here. If the metric can be computed from other metrics,
@@ -35,8 +35,8 @@ pub struct RunsDocument {
     pub commit: String,
     /// One entry per run.
     pub runs: Vec<RunSummary>,
-    /// For a sweep: one entry per point with the means over the point's seeds. `None` for a single
-    /// run.
+    /// For a sweep: one entry per sweep point, with the means over the point's seeds. `None` for a
+    /// single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<Group>>,
 }
@@ -107,8 +107,8 @@ record! {
 }
 
 record! {
-    /// The metrics of a link. Records of earlier versions have fewer metrics; missing metrics get
-    /// their defaults.
+    /// The metrics of a link. Results of earlier versions of bbrlab have fewer metrics; missing
+    /// metrics get their defaults.
     #[serde(default)]
     LinkSummary {
         name: String, Name, "", "its name; the dumbbell's is `bottleneck`";
@@ -134,18 +134,18 @@ record! {
     }
 }
 
-/// The name of our simulator as a back end. Records without a back-end name count as records of the
+/// The name of our simulator as a back end. Results without a back-end name count as results of the
 /// simulator.
 pub const SIMULATOR: &str = "sim";
 
 /// The name of the back end that runs scenarios on the machine's own kernel, in real time.
 pub const HOST: &str = "host";
 
-/// The profile of records that were measured in a testbed and not computed from a scenario.
+/// The profile of results that were measured in a testbed and not computed from a scenario.
 pub const MEASURED: &str = "measured";
 
 impl RunSummary {
-    /// Whether the record was measured in a testbed: it has no scenario and no seed.
+    /// Whether the results were measured in a testbed: they have no scenario and no seed.
     #[must_use]
     pub fn is_measured(&self) -> bool {
         self.profile == MEASURED
@@ -175,7 +175,7 @@ impl RunSummary {
 /// The kind of time that passed in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KindOfTime {
-    /// The time of the testbed in which the record was measured.
+    /// The time of the testbed in which the results were measured.
     Measured,
     /// The time of the simulator.
     Simulated,
@@ -201,8 +201,8 @@ fn simulator() -> String {
 }
 
 /// Copies a list into exactly the memory that it needs. A list that grew element by element has
-/// memory for at least four elements. The record of a flow takes 1 kB, and a sweep stores the
-/// records of all its runs.
+/// memory for at least four elements. The results of a flow take 1 kB, and the results of all runs
+/// of a sweep may be in memory.
 ///
 /// After the copy, the memory of the old list is free as a whole. Shrinking the list in place would
 /// fragment the memory.
@@ -240,8 +240,8 @@ record! {
 }
 
 record! {
-    /// The packets that left the queue of a link and then waited for slots or grants, in one
-    /// direction of the link.
+    /// The packets that left the queue of a link and then waited for `netem` slots or grants to
+    /// send, in one direction of the link.
     WaitSummary {
         name: String, Name, "", "the name of the link with `.slots` or `.grants`; in the reverse direction, with `.reverse` before it";
         arrivals: Option<u64>, Result, "packets", "packets that began to wait";
@@ -253,7 +253,7 @@ record! {
 }
 
 record! {
-    /// Times that packets waited for slots or grants.
+    /// Times that packets waited for `netem` slots or grants to send.
     #[derive(Copy)]
     Wait {
         mean: Option<f64>, Result, "ms", "mean";
@@ -527,7 +527,7 @@ pub struct Group {
     /// The back end that computed the runs.
     #[serde(default = "simulator")]
     pub backend: String,
-    /// The swept keys with their values at this point.
+    /// The swept keys with their values at this sweep point.
     pub point: SweepPoint,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
@@ -701,7 +701,7 @@ mod tests {
         assert_eq!(kind("sim", "linux"), KindOfTime::Simulated);
         assert_eq!(kind("linux", "linux"), KindOfTime::Virtual);
         assert_eq!(kind("ns3", "ns3"), KindOfTime::Virtual);
-        // This record has no packet, and so no lateness.
+        // This run has no packets, and so no lateness.
         assert_eq!(kind("host", "linux"), KindOfTime::Real);
         assert_eq!(kind("iperf3", "measured"), KindOfTime::Measured);
     }

@@ -254,13 +254,14 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// Returns the error message for a control that the running program does not provide.
+    /// Returns the error message for a congestion control that the running program does not
+    /// provide.
     #[must_use]
     pub fn absent(&self) -> String {
         let Self { name, source, .. } = self;
         if self.ns3_type().is_some() {
             return format!(
-                "`cc = \"{name}\"`: the simulator has no such control; --on ns3 runs it"
+                "`cc = \"{name}\"`: the simulator has no such congestion control; --on ns3 runs it"
             );
         }
         if name.starts_with("plugin:") {
@@ -297,8 +298,8 @@ impl FlowClass {
         }
     }
 
-    /// Whether the delay of each message is measured. The delays of datagrams, frames and pages are
-    /// always measured.
+    /// Whether the delay of each message is measured. The delays of datagrams, frames and page
+    /// loads are always measured.
     #[must_use]
     pub fn measures_messages(&self) -> bool {
         self.is_udp

@@ -1,5 +1,5 @@
-//! Access to the records (results) of runs in memory or in files, for code that reads the records
-//! several times.
+//! Access to the results of runs in memory or in files, for code that reads the results several
+//! times.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -9,7 +9,7 @@ use crate::record::RunSummary;
 /// A sequence of runs. Code that writes tables, files or plots reads one run at a time, so the runs
 /// need not all be in memory.
 pub trait Runs {
-    /// The reason why a record is unavailable.
+    /// The reason why a run's results are unavailable.
     type Error;
 
     /// Returns the number of runs.
@@ -18,7 +18,7 @@ pub trait Runs {
     /// Returns the run at a position, from 0.
     ///
     /// # Errors
-    /// Fails if the record cannot be read.
+    /// Fails if the run's results cannot be read.
     fn get(&self, place: usize) -> Result<Cow<'_, RunSummary>, Self::Error>;
 
     /// Iterates over all runs in order.

@@ -1,10 +1,10 @@
-//! Converts the records of many runs to plain tables, and back. Results that another back end has
+//! Converts the results of many runs to plain tables, and back. Results that another back end has
 //! computed are read from such tables.
 //!
 //! Each run has a row in `runs`, each of its links has a row in `links`, and so on. The columns are
 //! the metrics of `record.rs`, after the column `run`, which is the run's number. In `tins` (the
 //! classes of traffic of a queue discipline), the second column is `link`, the link's number. Swept
-//! values can have any kind, so they are stored as JSON text.
+//! values can have any type, so they are stored as JSON text.
 
 use std::mem;
 
@@ -63,7 +63,7 @@ pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 7] {
 /// Reads the runs, each with its number, back from tables that [`tables_of`] created.
 ///
 /// # Errors
-/// Fails if a column is missing or has another kind than its metric, or if a row refers to a run or
+/// Fails if a column is missing or has another type than its metric, or if a row refers to a run or
 /// link that does not exist.
 pub fn runs_of(tables: &[Vec<Column>; 7]) -> Result<Vec<(u64, RunSummary)>, String> {
     let [whole, links, tins, waits, groups, flows, controls] = tables;
@@ -134,8 +134,8 @@ impl Runs<'_> {
     }
 }
 
-/// Returns records as columns. `keys` names the first columns, which contain the numbers of the run
-/// and, for some tables, of the link to which each record belongs.
+/// Returns structs of metrics as columns. `keys` names the first columns, which contain the numbers
+/// of the run and, for some tables, of the link to which each struct belongs.
 fn table<'a, T: Field + 'a, const N: usize>(
     keys: &[&str; N],
     figures: &'static [Figure],
@@ -153,8 +153,8 @@ fn table<'a, T: Field + 'a, const N: usize>(
         .collect()
 }
 
-/// Reads the records back from columns that [`table`] created, and returns each record with its
-/// keys.
+/// Reads the structs of metrics back from columns that [`table`] created, and returns each struct
+/// with its keys.
 fn rows<T: Field, const N: usize>(
     keys: &[&str; N],
     figures: &'static [Figure],
@@ -227,7 +227,7 @@ mod tests {
         WaitSummary,
     };
 
-    /// Returns a record in which every metric has a different value.
+    /// Returns a struct in which every metric has a different value.
     fn full<T: Field>() -> T {
         let mut next = 0;
         let cells = leaves(T::PARTS, "", "_").into_iter().map(|leaf| {

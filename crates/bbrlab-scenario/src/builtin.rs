@@ -1,5 +1,5 @@
-//! The scenarios that are part of the program: the files below `scenarios/` in the repository.
-//! The crate's build script lists them.
+//! The scenarios that are part of bbrlab: the files below `scenarios/` in the repository. The
+//! crate's build script lists them.
 
 use crate::language::error::{ScenarioError, ScenarioErrors};
 use crate::language::nearest::nearest_dotted;

@@ -155,8 +155,10 @@ impl Application {
         self.phase == Phase::Open
     }
 
-    /// Whether the flow is over: all bytes written are acknowledged and read, and no more will be
-    /// written.
+    /// Whether the flow is over: all bytes written are acknowledged, and no more will be written.
+    /// In a class with arrivals, the last byte must also be read. If both ends write, the last
+    /// answer must also be read, unless the flow was stopped. A flow of datagrams is over when it
+    /// stops.
     pub(crate) fn is_over(&self) -> bool {
         self.phase == Phase::Over
     }
@@ -170,12 +172,13 @@ impl Application {
         was_open
     }
 
-    /// Sets the phase to [`Phase::Over`]: all data is acknowledged and read.
+    /// Sets the phase to [`Phase::Over`]; see [`Self::is_over`].
     pub(crate) fn end(&mut self) {
         self.phase = Phase::Over;
     }
 
-    /// Begins a flow that sends `bytes` bytes, in a new slot or in the slot of a flow that is over.
+    /// Begins a flow that sends `bytes` bytes, in a new slot (number, timers and memory) or in the
+    /// slot of a flow that is over.
     pub(crate) fn come(&mut self, bytes: u64) {
         self.transfers.clear();
         self.transfer_bytes = bytes;

@@ -346,8 +346,8 @@ impl Connection {
     }
 
     /// Ends an event of a sender whose custom congestion control has events that Linux does not
-    /// have. Reports to the control the packets that were sent in the event, and arms the control's
-    /// timer.
+    /// have. Reports to the congestion control the packets that were sent in the event, and arms
+    /// the control's timer.
     #[cold]
     #[inline(never)]
     fn end_event(&mut self, port: &mut Port<'_, Payload>) {

@@ -28,7 +28,7 @@ pub(crate) struct Duplex {
 
 impl Duplex {
     /// Creates the additional halves of a new connection. The client has Linux's default congestion
-    /// control; its requests are so small that they never fill the window.
+    /// control; its requests are so small that they never fill cwnd.
     pub(crate) fn new(sender: &Arc<SenderConfig>, receiver: &Arc<ReceiverConfig>) -> Self {
         let cc = Algorithm::Cubic.build(&Vec::new()).expect("CUBIC accepts its default parameters");
         Self {

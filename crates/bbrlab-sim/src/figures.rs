@@ -1,4 +1,4 @@
-//! Converts integers of the engine to the units of the result records.
+//! Converts integers of the engine to the units of the results.
 
 use bbrlab_run::{Delay, QueueDelay};
 use bbrlab_units::Span;

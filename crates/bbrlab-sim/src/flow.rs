@@ -328,7 +328,8 @@ impl Flow {
         is_over
     }
 
-    /// Begins a flow that sends `bytes` bytes, in a new slot or in the slot of a flow that is over.
+    /// Begins a flow that sends `bytes` bytes, in a new slot (number, timers and memory) or in the
+    /// slot of a flow that is over.
     pub(crate) fn come(&mut self, port: &mut Port<'_, Payload>, bytes: u64, setup: &ClassSetup) {
         let now = port.now();
         if self.catch_up(now) {
@@ -363,7 +364,7 @@ impl Flow {
     }
 
     /// Ends the measurement of delays at `now`, the end of the run. `unfinished` is the start of a
-    /// transfer or page that was not completely read, if there is one.
+    /// transfer or page load that was not completed, if there is one.
     pub(crate) fn end_latency(&mut self, now: Time, unfinished: Option<Time>) {
         if let Some(latency) = &mut self.application.latency {
             latency.end(now, unfinished);

@@ -1,8 +1,9 @@
-//! The results of a group of flows: their totals, and percentiles over all of their samples.
+//! The results of a group of flows: their totals, and percentiles over all of their measured
+//! values.
 
 #![allow(
     clippy::needless_update,
-    reason = "`..default()` is needed only in records with computed metrics"
+    reason = "`..default()` is needed only in structs with computed metrics"
 )]
 
 use bbrlab_net::FlowLosses;

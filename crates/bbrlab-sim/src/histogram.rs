@@ -1,4 +1,4 @@
-//! A histogram with logarithmic buckets, which gives percentiles without storing the samples.
+//! A histogram with logarithmic buckets, which gives percentiles without storing the single values.
 //!
 //! Each power of two is divided into `2^precision` buckets, so the relative error of a percentile
 //! is at most `2^-precision`. Memory is allocated only for buckets between the smallest and the

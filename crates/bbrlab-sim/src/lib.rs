@@ -358,8 +358,8 @@ impl Sim {
 /// Checks that no custom congestion control has failed.
 ///
 /// # Errors
-/// Returns the failure of the first custom control that has failed. The text may lack the cause;
-/// the caller that registered the control can add the cause.
+/// Returns the failure of the first custom congestion control that has failed. The text may lack
+/// the cause; the caller that registered the control can add the cause.
 pub fn refuse_failed(controls: &Controls) -> Result<(), String> {
     match controls.failed() {
         Some(failure) => Err(failure),

@@ -4,8 +4,8 @@
 //! TCP arms the timer after nearly every packet. While cwnd is full, firing the timer has no
 //! effect, unless another event of the sender comes first. Such a timer is only stored in this
 //! struct and has no event of its own. If the timer is due before the sender's next event, the
-//! timer fires just before that event. Otherwise, the host decides again after that event whether
-//! the timer needs an event.
+//! timer fires just before that event. Otherwise, the connection decides again after that event
+//! whether the timer needs an event.
 //!
 //! All times are readings of the host's clock.
 
@@ -63,8 +63,8 @@ impl PacingTimer {
     }
 
     /// Removes the timer if firing it will have an effect, and returns its time for the event
-    /// queue. The host calls this function after an event of the sender. [`Self::is_kept`] must be
-    /// true.
+    /// queue. The connection calls this function after an event of the sender. [`Self::is_kept`]
+    /// must be true.
     #[inline]
     pub(crate) fn take_unless_idle(&mut self, sender: &Sender) -> Option<Time> {
         let is_idle = sender.is_idle_until(self.at);

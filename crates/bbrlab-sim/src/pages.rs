@@ -32,7 +32,7 @@ pub(crate) struct Browser {
     left: u32,
 }
 
-/// A page that is loading.
+/// A web page that is loading.
 #[derive(Debug)]
 struct Page {
     start: Time,

@@ -11,7 +11,7 @@ use crate::series::{period, queue_row};
 use crate::summary::{link_summary, queue_delays, wait_summary};
 use crate::wiring::{ReportedLink, waits, wire};
 
-/// The network of a run, with the samples of its queues.
+/// The network of a run, with periodic samples of its queues.
 #[derive(Debug)]
 pub struct RunNetwork<P: PacketData> {
     net: Network<P>,
@@ -28,10 +28,10 @@ pub struct RunNetwork<P: PacketData> {
 pub struct NetworkResult {
     /// The results of each link that the summary contains.
     pub links: Vec<LinkSummary>,
-    /// For each link that models waiting for slots or grants: the results about the waits of
-    /// packets.
+    /// For each link that models waiting for `netem` slots or grants to send: the results about the
+    /// waits of packets.
     pub waits: Vec<WaitSummary>,
-    /// The rows of the queue series: the samples of the shared links that have a rate.
+    /// The rows of the queue series: periodic samples of the shared links that have a rate.
     pub queue: QueueSeries,
     /// The queueing delays at the links that flows share.
     pub delays: Delays,
@@ -69,7 +69,8 @@ impl<P: PacketData> RunNetwork<P> {
         self.net.now()
     }
 
-    /// Returns when the next event or sample is due; the end of the run if that is earlier.
+    /// Returns when the next event, or the next sample of the queues, is due; the end of the run if
+    /// that is earlier.
     pub fn next_due(&self) -> Time {
         self.net.next_due().min(self.next_sample).min(self.end)
     }

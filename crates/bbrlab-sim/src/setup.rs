@@ -23,7 +23,7 @@ pub(crate) struct ClassSetup {
     pub(crate) cc: Algorithm,
     pub(crate) cc_params: Params,
     /// The maker of the flows' custom congestion control; `None` if the flows use `cc`, which is
-    /// built in or imitates a control of ns-3.
+    /// built in or imitates a congestion control of ns-3.
     pub(crate) maker: Option<Arc<dyn Maker>>,
     pub(crate) sender: Arc<SenderConfig>,
     pub(crate) receiver: Arc<ReceiverConfig>,

@@ -2,11 +2,11 @@
 //!
 //! The simulation computes only with integers; floating-point numbers are used only to compute the
 //! results from these integers. The summary does not set metrics that are formulas of other
-//! metrics, because the tables of the result records contain these formulas.
+//! metrics, because `record.rs` of `bbrlab-run` contains these formulas.
 
 #![allow(
     clippy::needless_update,
-    reason = "`..default()` is needed only in records with computed metrics"
+    reason = "`..default()` is needed only in structs with computed metrics"
 )]
 
 use bbrlab_net::{DelayHistogram, FlowLosses, LinkId, LinkStats, Network, PacketData, TinStats};
@@ -214,8 +214,8 @@ pub(crate) fn link_summary<P: PacketData>(
     }
 }
 
-/// Returns mean, 95th percentile and maximum of the times that packets waited for slots or grants
-/// at a link. The percentile and the maximum are exact to 1/128.
+/// Returns mean, 95th percentile and maximum of the times that packets waited for `netem` slots or
+/// grants to send at a link. The percentile and the maximum are exact to 1/128.
 pub(crate) fn wait_summary<P: PacketData>(
     net: &mut Network<P>,
     id: LinkId,

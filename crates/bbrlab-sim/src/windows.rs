@@ -28,7 +28,7 @@ pub(crate) struct Windows {
     /// When the steady state begins: 5 s after the last start if the run lasts at most 30 s,
     /// otherwise 10 s after the last start.
     pub(crate) steady_from: Time,
-    /// Marks that the run has not reached yet, in descending order of time.
+    /// The [`Mark`]s that the run has not reached yet, in descending order of time.
     ahead: Vec<(Time, Mark)>,
     first_end: Option<Time>,
     last_end: Time,

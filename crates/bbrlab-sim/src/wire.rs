@@ -62,8 +62,8 @@ pub(crate) struct Payload {
     len_or_arrived: u32,
     ack: u32,
     /// In a packet with data: the time of transmission on the hosts' clock, in microseconds modulo
-    /// 2^32. Such a packet needs no window, because a host that only sends always advertises the
-    /// same window. In other packets: the window that the packet advertises.
+    /// 2^32. Such a packet needs no advertised window, because a host that only sends always
+    /// advertises the same window. In other packets: the window that the packet advertises.
     wnd_or_sent_us: u32,
     tsval: u32,
     tsecr: u32,
@@ -85,8 +85,8 @@ impl Kind {
     const HAS_NO_DATA: u16 = 1 << 14;
     /// This flag is set on segments with data if both ends of the connection write. The payload has
     /// no space for one of the values of such a segment, so this value is stored with the SACK
-    /// blocks, at index [`BOTH`]. The value is the window if the data comes from the flow's sender,
-    /// and the number of bytes of data if the segment is a client's request.
+    /// blocks, at index [`BOTH`]. The value is the advertised window if the data comes from the
+    /// flow's sender, and the number of bytes of data if the segment is a client's request.
     const HAS_BOTH: u16 = 1 << 13;
     /// The kind of a pure ACK: no data, no SACK blocks, no timestamps and no flag except ACK.
     const PURE_ACK: u16 = Self::HAS_NO_DATA | flag::ACK as u16;
@@ -277,8 +277,8 @@ impl Payload {
     }
 }
 
-/// A packet that arrives at the receiver. A packet with data usually carries no window, so the
-/// window of its segment is read from `sender`, the TCP sender.
+/// A packet that arrives at the receiver. A packet with data usually carries no advertised window,
+/// so the window of its segment is read from `sender`, the TCP sender.
 #[derive(Clone, Copy)]
 pub(crate) struct AtReceiver<'p> {
     pub(crate) packet: Arrival<'p, Payload>,
@@ -332,8 +332,8 @@ pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
     segment_of((packet.payload(), packet.extra()), packet.ecn(), wnd)
 }
 
-/// Returns the segment in a packet. A segment with data from the flow's sender gets the window
-/// `wnd`, unless the packet carries a window of its own ([`Kind::HAS_BOTH`]).
+/// Returns the segment in a packet. A segment with data from the flow's sender gets the advertised
+/// window `wnd`, unless the packet carries a window of its own ([`Kind::HAS_BOTH`]).
 #[inline]
 pub(crate) fn segment_of(
     (payload, extra): (&Payload, Option<&[SackBlock; 4]>),
@@ -360,8 +360,8 @@ pub(crate) fn segment_of(
 }
 
 /// Returns the value that a packet with [`Kind::HAS_BOTH`] stores with its SACK blocks. The value
-/// is the window if the packet's data comes from the flow's sender, otherwise the number of bytes
-/// of data.
+/// is the advertised window if the packet's data comes from the flow's sender, otherwise the number
+/// of bytes of data.
 #[cold]
 fn both(extra: Option<&[SackBlock; 4]>) -> u32 {
     extra.map_or(0, |extra| extra[BOTH].start)
@@ -381,8 +381,7 @@ pub(crate) fn ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
     segment.len + headers
 }
 
-/// One end of a flow's connection, as the host that the end's TCP calls to send segments and to arm
-/// timers.
+/// One end of a flow's connection as a [`Host`]: TCP calls it to send segments and to arm timers.
 pub(crate) struct End<'a, E: FlowEnd> {
     pub(crate) port: Port<'a, Payload>,
     kept: &'a mut E,
@@ -663,8 +662,8 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
     }
 
-    /// Arms a timer of the kernel's timer wheel or of a custom control. The function is not
-    /// inlined, because calls are rare, and inlined copies would enlarge the callers, which are
+    /// Arms a timer of the kernel's timer wheel or of a custom congestion control. The function is
+    /// not inlined, because calls are rare, and inlined copies would enlarge the callers, which are
     /// themselves inlined.
     #[inline(never)]
     fn arm_at_tick(&mut self, timer: TimerId, at: Time) {

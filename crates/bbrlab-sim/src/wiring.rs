@@ -41,7 +41,8 @@ pub(crate) struct Wired<P: PacketData> {
     pub(crate) links: Vec<ReportedLink>,
 }
 
-/// Returns the links that model waiting for slots or grants, with their names in the results.
+/// Returns the links that model waiting for `netem` slots or grants to send, with their names in
+/// the results.
 pub(crate) fn waits(run: &Run) -> impl Iterator<Item = (LinkId, &str)> {
     let is_wait = |link: &Link| matches!(link.queue, Queue::Slots(_) | Queue::Grants(_));
     let numbered = (0..).zip(&run.links).filter(move |(_, link)| is_wait(link));
@@ -116,7 +117,8 @@ pub(crate) fn wire<P: PacketData>(run: &Run, mode: LinkMode) -> Wired<P> {
 
 /// Returns the hops that are the network device of the sender's host, for the flows of a class. The
 /// device is the first link of the path. The second link also belongs to the device if packets wait
-/// at the second link for slots or grants. The list is empty if the device is not modelled.
+/// at the second link for `netem` slots or grants to send. The list is empty if the device is not
+/// modelled.
 fn device(run: &Run, class: &FlowClass) -> Vec<Hop> {
     if class.settings.device.is_none() {
         return Vec::new();

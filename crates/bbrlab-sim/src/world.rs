@@ -28,7 +28,7 @@ pub(crate) struct World {
     /// For each class of flows: the state of its random arrivals; `None` for a class without
     /// arrivals.
     pub(crate) populations: Vec<Option<Population>>,
-    /// The browser of each class with pages; `None` for other classes.
+    /// The browser of each class of flows that loads web pages; `None` for other classes.
     pub(crate) browsers: Vec<Option<Browser>>,
     pub(crate) seed: u64,
     /// The period at which smoothed RTTs are sampled.

@@ -214,8 +214,8 @@ macro_rules! settings {
 }
 
 impl Stack {
-    /// Returns the keys of the switches that differ from `other`: first the keys for the socket,
-    /// then those for losses, rate samples and pacing.
+    /// Returns the keys of the switches (settings of one mechanism each) that differ from `other`:
+    /// first the keys for the socket, then those for losses, rate samples and pacing.
     #[must_use]
     pub fn differing_switches(&self, other: &Self) -> Vec<&'static str> {
         let mut keys = self.socket.differing_keys(&other.socket);
@@ -234,7 +234,7 @@ mod tests {
     fn only_the_switches_that_differ_are_named() {
         let plain = Stack::default();
         let mut other = Stack { hz: 250, ..plain };
-        assert!(plain.differing_switches(&other).is_empty(), "`hz` is a setting and no switch");
+        assert!(plain.differing_switches(&other).is_empty(), "`hz` switches no mechanism");
         other.loss.rto = Rto::MarkAllKeepSack;
         other.rate.is_blind = true;
         other.socket.paws = Some(true);

@@ -74,7 +74,8 @@ crate::settings! {
         /// happens at the later step. The step is 1 ns, except in runs that imitate a test bed with
         /// a coarser clock.
         pub clock_step: Span = Span(1), "clock_step";
-        /// Switches for buffers, headers, handshake and RTT samples.
+        /// Switches (keys that each change one mechanism) for buffers, headers, handshake and RTT
+        /// samples.
         pub socket: SocketSwitches = SocketSwitches::default();
         /// Switches for loss detection and repair.
         pub loss: LossSwitches = LossSwitches::default();

@@ -1,10 +1,11 @@
 //! The differences between the sockets of ns-3 and Linux in buffers, windows, headers, handshake
 //! and RTT samples. Each difference is one field of [`SocketSwitches`].
 //!
-//! Each field's default is Linux's behaviour. All combinations of the switches' values are valid.
+//! Each field's default is Linux's behaviour. All combinations of the fields' values are valid.
 
 crate::settings! {
-    /// Switches for a socket's buffers, its headers and its RTT samples.
+    /// Switches (keys that each change one mechanism) for a socket's buffers, its headers and its
+    /// RTT samples.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SocketSwitches {
         pub sockbuf: Sockbuf = Sockbuf::Memory, "sockbuf", "0.1.0",

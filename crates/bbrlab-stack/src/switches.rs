@@ -1,18 +1,18 @@
 //! The differences between the senders of ns-3 and Linux in loss recovery, rate sampling and
 //! pacing. Each difference is one field.
 //!
-//! Each field's default is Linux's behaviour. All combinations of the switches' values are valid.
-//! In the description of a value, "ns-3" with version numbers names the versions of ns-3 that
-//! behave in this way.
+//! Each field's default is Linux's behaviour. All combinations of the fields' values are valid. In
+//! the description of a value, "ns-3" with version numbers names the versions of ns-3 that behave
+//! in this way.
 
 use bbrlab_units::Bytes;
 
-/// The text that describes the default of `rack`, `tlp` and `undo` on pages.
+/// The text that describes the default of `rack`, `tlp` and `undo` in the documentation.
 const AS_RECOVERY: &str = "`true` with `recovery = \"linux\"`, else `false`";
 
 crate::settings! {
-    /// Switches for loss detection and repair. [`Recovery`](crate::Recovery) selects the state
-    /// machine of recovery.
+    /// Switches (keys that each change one mechanism) for loss detection and repair.
+    /// [`Recovery`](crate::Recovery) selects the state machine of recovery.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct LossSwitches {
         /// `None` means on with `Recovery::Linux`, and off with other recoveries. Without RACK, a
@@ -227,7 +227,7 @@ pub enum SampleBound {
 crate::choices!(SampleBound: Sample = "sample", Srtt = "srtt");
 
 crate::settings! {
-    /// Switches for pacing and application writes.
+    /// Switches (keys that each change one mechanism) for pacing and application writes.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct PacingSwitches {
         pub pacing: Pacing = Pacing::Linux, "pacing", "0.1.0",

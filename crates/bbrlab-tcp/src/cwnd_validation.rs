@@ -17,7 +17,8 @@ use bbrlab_cc::{CaState, Conn};
 /// `is_cwnd_limited` and `max_packets_out`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CwndUsage {
-    /// The sequence number whose acknowledgement ends the round in which usage is recorded.
+    /// The sequence number whose acknowledgement ends the round trip in which the use of cwnd is
+    /// recorded.
     pub cwnd_usage_seq: u32,
     /// Largest number of unacknowledged packets since cwnd was last fully used.
     pub snd_cwnd_used: u32,
@@ -52,9 +53,9 @@ impl CwndUsage {
     /// decays. `is_limited` is true if cwnd prevented more data from being sent. Linux:
     /// `tcp_cwnd_validate`.
     ///
-    /// If cwnd was the limit at any time in a round, the round is recorded as limited by cwnd.
-    /// If cwnd was not the limit, the largest number of unacknowledged packets in the round is
-    /// recorded.
+    /// If cwnd was the limit at any time in a round trip, the round trip is recorded as limited by
+    /// cwnd. If cwnd was not the limit, the largest number of unacknowledged packets in the round
+    /// trip is recorded.
     #[must_use]
     pub fn validate(
         &mut self,
@@ -70,8 +71,8 @@ impl CwndUsage {
         self.decay_if_unused(conn, starving)
     }
 
-    /// The first part of [`Self::validate`]: records whether cwnd was the limit in this round and,
-    /// if not, the largest number of unacknowledged packets.
+    /// The first part of [`Self::validate`]: records whether cwnd was the limit in this round trip
+    /// and, if not, the largest number of unacknowledged packets.
     #[inline]
     pub(crate) fn note_round(&mut self, conn: &mut Conn, packets_out: u32, is_limited: bool) {
         if is_limited
@@ -115,8 +116,8 @@ impl CwndUsage {
 
     /// Returns the decayed cwnd and the ssthresh to set. The decayed cwnd is the mean of cwnd and
     /// the used part of cwnd; if less than the initial cwnd was used, the initial cwnd replaces the
-    /// used part. Returns `None` if cwnd does not decay: outside the Open state, if the send buffer
-    /// is full, or if all of cwnd was used. Linux: `tcp_cwnd_application_limited`.
+    /// used part. Returns `None` if cwnd does not decay: outside the loss-recovery state Open, if
+    /// the send buffer is full, or if all of cwnd was used. Linux: `tcp_cwnd_application_limited`.
     fn decay(&mut self, conn: &Conn, starving: UnderuseInput) -> Option<Decay> {
         let mut decay = None;
         if conn.ca_state == CaState::Open && !starving.is_sndbuf_full {

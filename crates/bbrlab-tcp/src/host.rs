@@ -1,4 +1,5 @@
-//! Interface between a connection and its host: transmission, timers, random integers.
+//! Interface between a connection and its host, the code that drives the connection: transmission,
+//! timers, random integers.
 
 use bbrlab_cc::Draw;
 use bbrlab_units::Time;
@@ -69,7 +70,8 @@ impl Transmission<'_> {
     }
 }
 
-/// The host of a connection: transmits segments, runs timers, draws random integers.
+/// The host of a connection, such as the simulator: transmits segments, runs timers, draws random
+/// integers.
 pub trait Host: Draw {
     /// Transmits now. Transmissions within one event leave in the order of the calls.
     fn transmit(&mut self, what: Transmission<'_>);

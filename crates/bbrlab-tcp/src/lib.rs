@@ -1,8 +1,9 @@
 //! A TCP implementation that follows Linux. Segments and timers are its inputs and outputs.
 //!
 //! The crate calls the congestion controls of `bbrlab-cc` and does not depend on the simulated
-//! network. A host passes the time and an arriving segment or an expired timer to the connection;
-//! the connection transmits segments and arms timers through [`Host`].
+//! network. The code that drives a connection is called its host. The host passes the time and an
+//! arriving segment or an expired timer to the connection; the connection transmits segments and
+//! arms timers through [`Host`].
 
 pub mod cwnd_validation;
 mod host;

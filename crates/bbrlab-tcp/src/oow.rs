@@ -1,7 +1,7 @@
 //! The rate limit of the ACKs that answer unacceptable segments: one ACK per half second.
 //!
-//! Without the rate limit, two hosts that disagree about the window would answer each other's ACKs
-//! endlessly.
+//! Without the rate limit, two hosts that disagree about the receive window would answer each
+//! other's ACKs endlessly.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `__tcp_oow_rate_limited`;
 //! `sysctl_tcp_invalid_ratelimit`.

@@ -15,7 +15,8 @@
 use bbrlab_cc::linux_int::trunc_u32;
 use bbrlab_cc::{CaState, Conn, Control};
 
-/// The state of a reduction, all zero when it starts; `prior_cwnd` and ssthresh are in [`Conn`].
+/// The state of a reduction of cwnd, all zero when it starts; `prior_cwnd` and ssthresh are in
+/// [`Conn`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prr {
     /// Number of packets delivered since the reduction started. Linux: `prr_delivered`.

@@ -47,7 +47,7 @@ pub struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// Creates the estimator before any sample, at the time `jiffies`. Linux: `tcp_init_sock`.
+    /// Creates the estimator before any RTT sample, at the time `jiffies`. Linux: `tcp_init_sock`.
     #[must_use]
     pub const fn new(jiffies: u32, rto_min_us: u32) -> Self {
         Self {
@@ -63,7 +63,8 @@ impl RttEstimator {
         }
     }
 
-    /// Updates the estimate with a sample of `rtt_us` microseconds. Linux: `tcp_rtt_estimator`.
+    /// Updates the estimate with an RTT sample of `rtt_us` microseconds. Linux:
+    /// `tcp_rtt_estimator`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function runs for every ACK")]
     pub fn sample(&mut self, rtt_us: i64, snd_una: u32, snd_nxt: u32) {
@@ -100,7 +101,7 @@ impl RttEstimator {
         self.rtt_seq = snd_nxt;
     }
 
-    /// Updates the windowed minimum with a sample. Linux: `tcp_update_rtt_min`.
+    /// Updates the windowed minimum with an RTT sample. Linux: `tcp_update_rtt_min`.
     ///
     /// A sample above the minimum is ignored if a delayed ACK may have lengthened it. If such a
     /// sample were not ignored, it could become the minimum when older samples leave the window.

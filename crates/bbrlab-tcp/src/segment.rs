@@ -114,8 +114,8 @@ pub struct DataSegment {
 }
 
 /// A [`DataSegment`] that is sent for the first time. Some fields are references, so that their
-/// values are read only where the host uses them. If this struct had copies of the values, the
-/// compiler would save them on the call stack.
+/// values are read only where the code that transmits the segment (the host) uses them. If this
+/// struct had copies of the values, the compiler would save them on the call stack.
 #[derive(Clone, Copy, Debug)]
 pub struct NewSegment<'a> {
     /// As in [`DataSegment`].
@@ -136,7 +136,8 @@ pub struct NewSegment<'a> {
     pub wnd: &'a u32,
     /// As in [`DataSegment`]; has no meaning if `has_ts` is false.
     pub tsecr: &'a u32,
-    /// The sender's clock in microseconds, so that the host need not compute it by a division.
+    /// The sender's clock in microseconds, so that the code that transmits the segment need not
+    /// compute it by a division.
     pub clock_us: &'a u64,
 }
 

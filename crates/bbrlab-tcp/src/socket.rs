@@ -48,8 +48,8 @@ pub struct Halves<'s> {
     is_passive: bool,
 }
 
-/// The host of the sending half: passes each segment to the real host, after the receiving half has
-/// filled in its fields.
+/// The [`Host`] of the sending half. Passes each segment to the host of the socket, after the
+/// receiving half has filled in its fields.
 struct Wire<'a, H> {
     receiver: &'a mut Receiver,
     host: &'a mut H,

@@ -1,8 +1,8 @@
-//! Converts rows of the time series to columns of plain numbers, in the units of the page's charts.
+//! Converts rows of the time series to columns of plain numbers, in the units of the lab's charts.
 //!
-//! Most numbers for the page are 32-bit floats, which are more precise than a screen can show. A
-//! missing value is NaN. Strings are replaced by codes. The next call overwrites the buffers, so a
-//! page must copy values that it needs later.
+//! Most numbers for the lab's page are 32-bit floats, which are more precise than a screen can
+//! show. A missing value is NaN. Strings are replaced by codes. The next call overwrites the
+//! buffers, so the page must copy values that it needs later.
 
 use std::borrow::Cow;
 
@@ -240,7 +240,7 @@ impl Values {
     }
 }
 
-/// A value of a time series that the page draws as a number; NaN if it is missing.
+/// A value of a time series that the lab's page draws as a number; NaN if it is missing.
 trait Shown: Copy {
     fn shown(self) -> f32;
 }

@@ -14,7 +14,7 @@ const PACKETS_MAX: u64 = 1_000_000_000;
 /// and many other events.
 const EVENTS_MAX: u64 = 4 * PACKETS_MAX;
 
-/// The largest number of rows of time series that a page can store and draw.
+/// The largest number of rows of time series that the lab's page can store and draw.
 const ROWS_MAX: u64 = 4_000_000;
 
 /// Memory in bytes of the largest run that the module accepts: half of a module's memory
@@ -101,7 +101,8 @@ fn sweep(scenario: &Scenario) -> Vec<Swept> {
     swept
 }
 
-/// Returns the memory of a run in bytes, without its rows, which the page takes out of the module.
+/// Returns the memory of a run in bytes, without its rows, which the lab's page takes out of the
+/// module.
 fn memory(run: &Estimate) -> u64 {
     run.memory_bytes.saturating_sub(run.rows_bytes)
 }

@@ -1,6 +1,7 @@
-//! The functions that a WebAssembly host calls. No exported function contains an unsafe operation:
-//! the host writes the input to the address that [`input`] returns, and reads outputs from
-//! addresses that other functions return. An address is valid until the next call.
+//! The functions that a WebAssembly host (JavaScript in a browser, for example) calls. No exported
+//! function contains an unsafe operation: the host writes the input to the address that [`input`]
+//! returns, and reads outputs from addresses that other functions return. An address is valid until
+//! the next call.
 //!
 //! If an assertion fails, the module ends with a trap. After a trap, the host can read the message
 //! with [`panic_text`] and [`panic_len`], and must not call any other function.
@@ -24,7 +25,7 @@ thread_local! {
 /// The message of the assertion that failed.
 static PANIC: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Prepares the module. The host must call this function once, before all others.
+/// Prepares the module. The WebAssembly host must call this function once, before all others.
 #[unsafe(no_mangle)]
 pub extern "C" fn start() {
     std::panic::set_hook(Box::new(|info| {

@@ -1,4 +1,4 @@
-//! The simulator as a WebAssembly module, for a web page's worker.
+//! The simulator as a WebAssembly module, for a worker of the lab's web page.
 //!
 //! The code is plain Rust, which tests can call without WebAssembly: a [`Module`] takes texts, and
 //! returns JSON and columns. `exports.rs` adds the functions that the worker calls; they exist only

@@ -1,4 +1,4 @@
-//! Describes the flows, links and paths of a run, for the page that draws them.
+//! Describes the flows, links and paths of a run, for the lab's page, which draws them.
 
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_run::{FlowClass, Hop, Run, Sample, SweepPoint};

@@ -1,5 +1,5 @@
-//! Converts a completed run to bytes for the page. Stored rows have the same columns as the rows of
-//! a run in progress.
+//! Converts a completed run to bytes for the lab's page. Stored rows have the same columns as the
+//! rows of a run in progress.
 //!
 //! The bytes are the length of a JSON text (4 bytes, little-endian), the JSON text, the columns of
 //! flows, and the columns of links. Each column begins at a multiple of 8 bytes.

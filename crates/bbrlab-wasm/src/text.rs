@@ -1,4 +1,4 @@
-//! Reads a scenario that the page sends as texts, and reports mistakes in it.
+//! Reads a scenario that the lab's page sends as texts, and reports mistakes in it.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ const ORIGIN: &str = "scenario";
 /// The largest number of mistakes that an answer contains.
 const MISTAKES_MAX: usize = 50;
 
-/// A scenario as the page sends it: its text, values of keys to change, and the files that it
+/// A scenario as the lab's page sends it: its text, values of keys to change, and the files that it
 /// names.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ScenarioText {

@@ -1,6 +1,6 @@
-//! The baseline of speed, `results/bench.json`: the cost per packet in each case, and the compiler
-//! of the measured program. `cargo xtask check`, the gate, compares short runs of two cases with
-//! the baseline.
+//! The baseline of speed, `results/bench.json`: the cost per packet in each benchmark case, and the
+//! compiler of the measured build of bbrlab. `cargo xtask check`, the gate, compares short runs of
+//! two benchmark cases with the baseline.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ pub(super) const KEPT: &str = "results/bench.json";
 /// library differ between machines.
 const TOLERANCE: f64 = 0.03;
 
-/// The cases that the gate measures, with the simulated milliseconds of the shorter of two runs per
-/// case. All four runs together take about 10 s.
+/// The benchmark cases that the gate measures, with the simulated milliseconds of the shorter of
+/// two runs per case. All four runs together take about 10 s.
 const SHORT: [(&str, u32); 2] = [("a", 5000), ("b", 250)];
 
 /// The result of comparing instructions per packet with the baseline: all differences are at most
-/// [`TOLERANCE`], or at least one is larger. The text lists the cases with their values.
+/// [`TOLERANCE`], or at least one is larger. The text lists the benchmark cases with their values.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Within(String),
@@ -92,8 +92,8 @@ fn other_compiler(baseline: &Value, compiler: &str) -> Option<String> {
         .then(|| format!("the baseline is from rustc {of}, this compiler is {compiler}"))
 }
 
-/// Measures the cases in [`SHORT`]. Returns a JSON object for each case, with the case's name, the
-/// milliseconds of the shorter run and the instructions per packet.
+/// Measures the benchmark cases in [`SHORT`]. Returns a JSON object for each case, with the case's
+/// name, the milliseconds of the shorter run and the instructions per packet.
 fn short(binary: &Path) -> Result<Vec<Value>, String> {
     let cases = SHORT
         .map(|(name, ms)| Measured { arguments: vec![name.to_owned()], lengths_ms: [ms, 2 * ms] });
@@ -149,7 +149,7 @@ pub(super) fn bless(root: &Path, binary: &Path, cases: &[Value]) -> Result<PathB
     Ok(path)
 }
 
-/// Returns the new baseline, with one case per line.
+/// Returns the new baseline, with one benchmark case per line.
 fn blessed(
     earlier: &Value,
     cases: &[Value],
@@ -183,7 +183,7 @@ fn blessed(
     ))
 }
 
-/// Returns the name of this machine's processor. The documents with results record this name,
+/// Returns the name of this machine's processor. The JSON documents with results record this name,
 /// because seconds on different processors cannot be compared.
 pub(super) fn processor() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

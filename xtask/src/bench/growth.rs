@@ -40,7 +40,7 @@ const RATE_PACKETS: u32 = 100_000;
 const RATE_LEAST_MS: u32 = 300;
 
 /// Smallest number of flows for which the memory per flow is reported. With fewer flows, the rest
-/// of the program needs much more memory than the flows.
+/// of bbrlab needs much more memory than the flows.
 const FLOWS_WITH_MEMORY: u32 = 100;
 
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
@@ -77,15 +77,15 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a case like (c) of the speed table, but with `n` flows, 10 Mbit/s per flow, and an RTT
-/// of 10 ms.
+/// Returns a benchmark case like (c) of the speed table, but with `n` flows, 10 Mbit/s per flow,
+/// and an RTT of 10 ms.
 fn of_flows(n: u32) -> Measured {
     let arguments = ["c", "--flows", &n.to_string(), "--rate", &format!("{}Mbit/s", 10 * n)];
     Measured { arguments: arguments.map(str::to_owned).to_vec(), lengths_ms: FLOWS_MS }
 }
 
-/// Returns a case with one flow of this rate and an RTT of 10 ms. The socket buffers are so large
-/// that they do not limit the flow.
+/// Returns a benchmark case with one flow of this rate and an RTT of 10 ms. The socket buffers are
+/// so large that they do not limit the flow.
 fn of_rate(rate_mbps: u32) -> Measured {
     let arguments = ["wide", "--rate", &format!("{rate_mbps}Mbit/s")];
     // A packet of 1,500 bytes takes 12 ms at 1 Mbit/s, and `12 / rate_mbps` ms at other rates.

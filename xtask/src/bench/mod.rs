@@ -109,7 +109,7 @@ fn timed(binary: &Path, wanted: &Wanted) -> Result<Value, String> {
     serde_json::from_slice(&output.stdout).map_err(|error| format!("`bbrlab bench`: {error}"))
 }
 
-/// Adds valgrind's counts per packet to the cases.
+/// Adds valgrind's counts per packet to the benchmark cases.
 fn fill_in(binary: &Path, cases: &mut [Value]) -> Result<(), String> {
     let measured = cases.iter().map(measured).collect::<Result<Vec<_>, _>>()?;
     let costs = valgrind::count(binary, &measured, &[Tool::Callgrind, Tool::Cachegrind])?;
@@ -119,8 +119,8 @@ fn fill_in(binary: &Path, cases: &mut [Value]) -> Result<(), String> {
     Ok(())
 }
 
-/// Converts a case of the document to a case for valgrind. The case's field `counted_s` has the
-/// simulated seconds of the shorter and of the longer run.
+/// Converts a benchmark case of the document to the runs that valgrind measures. The case's field
+/// `counted_s` has the simulated seconds of the shorter and of the longer run.
 fn measured(case: &Value) -> Result<Measured, String> {
     let length = |at: usize| {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few 10^5")]
@@ -132,7 +132,7 @@ fn measured(case: &Value) -> Result<Measured, String> {
     Ok(Measured { arguments: vec![name.to_owned()], lengths_ms })
 }
 
-/// Prints the document with `bbrlab bench --show`, so that only `bbrlab` defines the layout of the
+/// Prints the results with `bbrlab bench --show`, so that only `bbrlab` defines the layout of the
 /// table.
 fn show(root: &Path, binary: &Path, document: &Value, wanted: &Wanted) -> Result<(), String> {
     let path = root.join("target/bench.json");

@@ -11,7 +11,7 @@ const SOURCE: &str = "adapters/ns3/dumbbell.cc";
 /// The folder of the libraries of Debian's `libns3-dev`.
 const FOLDER: &str = "/usr/lib/x86_64-linux-gnu";
 
-/// The ns-3 libraries that the program uses. `THEIRS` are further libraries that the libraries in
+/// The ns-3 libraries that `dumbbell.cc` uses. `THEIRS` are further libraries that the libraries in
 /// `NEEDED` need in some versions of ns-3.
 const NEEDED: [&str; 5] = ["core", "network", "internet", "point-to-point", "applications"];
 const THEIRS: [&str; 4] = ["traffic-control", "bridge", "mpi", "stats"];
@@ -25,8 +25,8 @@ const CASES: [(&str, [&str; 4]); 3] = [
     ("c", ["10Gbps", "10", "1000", "0.1"]),
 ];
 
-/// Adds ns-3's data packets per CPU second to the cases that ns-3 can run, or prints that ns-3 is
-/// not installed.
+/// Adds ns-3's data packets per CPU second to the benchmark cases that ns-3 can run, or prints that
+/// ns-3 is not installed.
 pub(super) fn fill_in(root: &Path, cases: &mut [Value]) -> Result<(), String> {
     let wanted = |case: &Value| CASES.iter().find(|(name, _)| case["name"] == *name);
     if !cases.iter().any(|case| wanted(case).is_some()) {
@@ -48,7 +48,7 @@ pub(super) fn fill_in(root: &Path, cases: &mut [Value]) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds the program, and returns its path, or `None` if ns-3 is not installed.
+/// Builds `dumbbell.cc`, and returns the program's path, or `None` if ns-3 is not installed.
 fn build(root: &Path) -> Result<Option<PathBuf>, String> {
     let library = |name: &&str| Path::new(FOLDER).join(format!("libns3-{name}.so"));
     if !NEEDED.iter().all(|name| library(name).exists()) {
@@ -85,7 +85,7 @@ fn packets_per_cpu_s(program: &Path, arguments: &[&str]) -> Result<f64, String> 
     speed(&told).ok_or_else(failed)
 }
 
-/// Parses the data packets per CPU second from the program's output.
+/// Computes the data packets per CPU second from the output of `dumbbell.cc`.
 fn speed(told: &str) -> Option<f64> {
     let (packets, seconds) = told.trim().split_once(' ')?;
     let (packets, seconds): (f64, f64) = (packets.parse().ok()?, seconds.parse().ok()?);

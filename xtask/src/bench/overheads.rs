@@ -19,16 +19,16 @@ const KEPT: &str = "results/overheads.json";
 const USAGE: &str = "usage: cargo xtask overheads [--binary FILE]
   --binary measures this binary instead of a release build";
 
-/// The cases that are run with time series, and the simulated milliseconds of the shorter of two
-/// runs per case.
+/// The benchmark cases that are run with time series, and the simulated milliseconds of the shorter
+/// of two runs per case.
 const CASES: [(&str, u32); 3] = [("a", 10_000), ("b", 1000), ("c", 200)];
 const SAMPLES: [&str; 3] = ["off", "10ms", "ack"];
 
 /// A scenario of 100 ms on a slow link, so that a run has little more than the fixed cost per run.
 const SHORT_RUN: &str = "duration = \"100ms\"\n[bottleneck]\nrate = \"1Mbit/s\"\nbuffer = \"20packets\"\n\
                          [[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\n";
-/// Sizes of the measured sweeps of [`SHORT_RUN`]: points, and seeds per point. The largest sweep is
-/// last, because the disk remains slow for some time after this sweep.
+/// Sizes of the measured sweeps of [`SHORT_RUN`]: sweep points, and seeds per point. The largest
+/// sweep is last, because the disk remains slow for some time after this sweep.
 const SWEEPS: [(u64, u64); 7] =
     [(1, 100), (1, 1000), (1000, 1), (1, 10_000), (1000, 10), (10_000, 1), (1, 100_000)];
 /// The numbers of runs in two sweeps of [`SHORT_RUN`]. Callgrind counts the instructions of each
@@ -76,7 +76,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The measured program, and a folder for the files that the program writes.
+/// The measured `bbrlab`, and a folder for the files that it writes.
 struct Lab {
     binary: PathBuf,
     folder: PathBuf,
@@ -158,9 +158,9 @@ impl Lab {
     }
 
     /// Returns the CPU seconds that the same runs take with one worker, with two workers, and in
-    /// two parallel programs with one worker each. Separate programs share no memory. If separate
-    /// programs also take more CPU seconds than one worker, the cause is the machine and not the
-    /// program.
+    /// two parallel processes with one worker each. Separate processes share no memory. If separate
+    /// processes also take more CPU seconds than one worker, the cause is the machine and not
+    /// bbrlab.
     fn workers(&self) -> Result<Value, String> {
         let scenario = self.scenario("long", LONG_RUN)?;
         let measure = |programs: u64, jobs: u64| {
@@ -229,7 +229,7 @@ impl Lab {
         if output.status.success() { Ok(()) } else { Err(self.failed(&told())) }
     }
 
-    /// Returns the number of instructions that callgrind counts while the measured program runs
+    /// Returns the number of instructions that callgrind counts while the measured `bbrlab` runs
     /// with these arguments.
     fn instructions<'a>(
         &self,

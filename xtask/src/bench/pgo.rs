@@ -13,7 +13,7 @@ use std::process::Command;
 use super::binary;
 use super::valgrind::{self, Costs, Measured, Tool};
 
-/// The arguments of each call of the instrumented binary in the training. The calls include cases
+/// The arguments of each run of the instrumented binary in the training. The runs include cases
 /// with losses, with TSO bursts that are cut, and with other congestion controls, so that the
 /// compiler does not treat the code for these as rarely used.
 const TRAINING: &[&[&str]] = &[
@@ -35,8 +35,8 @@ const TRAINING: &[&[&str]] = &[
     ],
 ];
 
-/// Cases whose instructions are compared between the two binaries, and the simulated milliseconds
-/// of the shorter of two runs per case.
+/// Benchmark cases whose instructions are compared between the two binaries, and the simulated
+/// milliseconds of the shorter of two runs per case.
 const COMPARED: [(&str, u32); 3] = [("a", 10_000), ("b", 1000), ("c", 400)];
 
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {

@@ -16,7 +16,7 @@ use super::valgrind;
 const USAGE: &str =
     "usage: cargo xtask profile [CASE] [MS], such as a 10000; MS is the length of the shorter run";
 
-/// Simulated milliseconds of the shorter of two runs, by the first letter of the case.
+/// Simulated milliseconds of the shorter of two runs, by the first letter of the benchmark case.
 const SHORT_MS: [(char, u32); 4] = [('a', 10_000), ('b', 1000), ('c', 400), ('d', 500)];
 
 /// Number of files in the printed list, which begins with the most expensive file.

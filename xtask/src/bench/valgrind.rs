@@ -2,8 +2,8 @@
 //! callgrind, misses of the data caches with cachegrind. Unlike seconds, both counts do not depend
 //! on other work on the machine.
 //!
-//! Each case is run twice, with the second run twice as long. The cost is computed from the
-//! difference between the runs, so that set-up cancels.
+//! Each benchmark case is run twice, with the second run twice as long. The cost is computed from
+//! the difference between the runs, so that set-up cancels.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,7 +19,7 @@ pub(super) const MISSING: &str = "valgrind is not installed (Debian: `apt instal
 /// the first and the last level, so the last level (`--LL`) is given the size of an L2 cache.
 const CACHES: [&str; 3] = ["--cache-sim=yes", "--D1=49152,12,64", "--LL=2097152,16,64"];
 
-/// A case of `bbrlab bench-case`, which is run with two simulated lengths.
+/// A case of `bbrlab bench-case`, which is run twice, with two simulated lengths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Measured {
     /// The case's name, and flags that change its number of flows or its rate.
@@ -68,8 +68,8 @@ pub(super) fn is_installed() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Measures the costs of each case with the given tools; a cost that no given tool measures is
-/// `None`. Runs as many valgrind processes in parallel as there are processors.
+/// Measures the costs of each benchmark case with the given tools; a cost that no given tool
+/// measures is `None`. Runs as many valgrind processes in parallel as there are processors.
 pub(super) fn count(
     binary: &Path,
     cases: &[Measured],
@@ -78,8 +78,8 @@ pub(super) fn count(
     let mut jobs = Vec::new();
     for case in 0..cases.len() {
         for &tool in tools {
-            // Start the longer run of a case first, so that the parallel processes end at about the
-            // same time.
+            // Start the longer run of a benchmark case first, so that the parallel processes end at
+            // about the same time.
             jobs.extend([1, 0].map(|length| (case, tool, length)));
         }
     }
@@ -151,15 +151,15 @@ fn run(binary: &Path, case: &Measured, tool: Tool, length_ms: u32) -> Result<Run
     Ok(Run { data_packets, counts })
 }
 
-/// Runs a case under callgrind, which writes its counts to `out`. Returns the number of data
-/// packets.
+/// Runs a benchmark case under callgrind, which writes its counts to `out`. Returns the number of
+/// data packets.
 pub(super) fn record(binary: &Path, case: &str, length_ms: u32, out: &Path) -> Result<u64, String> {
     let mut command = Command::new("valgrind");
     command.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", out.display()));
     Ok(under(command, binary, &[case.to_owned()], length_ms)?.0)
 }
 
-/// Runs a case under valgrind. Returns the number of data packets and valgrind's output.
+/// Runs a benchmark case under valgrind. Returns the number of data packets and valgrind's output.
 fn under(
     mut valgrind: Command,
     binary: &Path,

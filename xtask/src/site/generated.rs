@@ -42,7 +42,7 @@ fn names_of_commands(help: &str) -> impl Iterator<Item = &str> {
         .filter(|&name| name != "help")
 }
 
-/// Writes the JSON Schema of scenario files, as a page and as a file.
+/// Writes the JSON Schema of scenario files, as a page of the site and as a file.
 pub(super) fn schema(root: &Path, src: &Path) -> Result<(), String> {
     let schema = bbrlab(root, &["show", "--schema"])?;
     write(&src.join("generated/scenario.schema.json"), &schema)?;

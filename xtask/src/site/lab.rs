@@ -1,4 +1,5 @@
-//! The lab in the site: a copy of the built page, and frames in which pages show experiments.
+//! The lab in the documentation's site: a copy of the lab's built page, and frames in which other
+//! pages show experiments.
 //!
 //! A page names an experiment of the lab's gallery by a comment in a line of its own, such as
 //! `<!-- lab: bbr-states -->`. In the repository, the comment is invisible.
@@ -19,7 +20,7 @@ pub(super) fn is_built(root: &Path) -> bool {
     root.join("web/dist/index.html").is_file()
 }
 
-/// Copies the built page into the book's source folder. mdBook copies it into the site.
+/// Copies the lab's built page into the book's source folder. mdBook copies it into the site.
 pub(super) fn copy_to(root: &Path, src: &Path) -> Result<(), String> {
     copy_folder(&root.join("web/dist"), &src.join(FOLDER))
 }
@@ -38,8 +39,8 @@ fn copy_folder(from: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a page with frames instead of the comments that name experiments. If the site has no
-/// lab, the page stays unchanged. `place` is the page's path in the book.
+/// Returns a documentation page with frames instead of the comments that name experiments. If the
+/// site has no lab, the page stays unchanged. `place` is the page's path in the book.
 pub(super) fn with_lab(text: &str, place: &Path, has_lab: bool) -> String {
     if !has_lab || !text.contains(BEGIN) {
         return text.to_owned();

@@ -51,8 +51,8 @@ const PACKET_CPU_S: f64 = 60e-6;
 const MOST_CPU: f64 = 1.6;
 
 /// A result is refused if the mean lateness of its packets is above this number of microseconds.
-/// The lateness of a packet is the time at which it was handed to a host's kernel, minus the time
-/// at which it left the emulated network.
+/// The lateness of a packet is the time at which the emulator handed it to the machine's kernel,
+/// minus the time at which it left the emulated network.
 const LATE_US: f64 = 50.0;
 
 /// The environment variable that makes the back end keep results even if the mean lateness of
@@ -130,8 +130,8 @@ impl Backend for Host {
             _ => None,
         };
         let Some((records, ran, is_complete)) = finish else {
-            // An interrupted program has written no records, so the result is computed from empty
-            // records.
+            // The interrupted program with the flows' sockets has written no measurements, so the
+            // result is computed from empty tables.
             let none = Network::default();
             let empty = Records::read(Path::new("/nonexistent"), &none, false)?;
             let mut result = records::result(task.run, &none, &empty, "", (0.0, false));
@@ -239,7 +239,7 @@ fn refuse_late(lateness: &LatenessUs) -> Result<(), String> {
 fn add_network(run: &Run, result: &mut RunResult, ran: Ran) {
     let summary = &mut result.summary;
     NAME.clone_into(&mut summary.backend);
-    // In real time, two runs of the same scenario give different records, so a hash of the records
+    // In real time, two runs of the same scenario give different results, so a hash of the results
     // would have no use.
     summary.digest = None;
     summary.links = ran.network.links;

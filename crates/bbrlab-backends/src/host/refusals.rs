@@ -166,7 +166,7 @@ fn of_stack(stack: &Stack, machine: &Machine, all: &mut Refusals) {
     no(*initial_cwnd > 0, "initial_cwnd", "begins with one segment at least", "`initial_cwnd = 1`");
     no(*clock_step == Span(1), "clock_step", "has a clock of its own", "no `clock_step`");
     for key in switches_linux_lacks(stack) {
-        no(false, key, "has no such switch", "the value of `profile = \"linux\"`");
+        no(false, key, "has no such setting", "the value of `profile = \"linux\"`");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Writes the files that the program with the flows' sockets reads: the set-up script and the
-//! scenario. The files have the format that the guest reads in the back end `linux`.
+//! scenario. The files have the same format as the files for the guest kernel of the back end
+//! `linux`.
 
 use std::fmt::Write as _;
 

@@ -1,10 +1,10 @@
-//! A real Linux kernel as a back end: a User-Mode Linux in virtual time, whose network is set up by
-//! `ip` and `tc`.
+//! A real Linux kernel as a back end: a User-Mode Linux in virtual time, called the guest kernel.
+//! `ip` and `tc` set up its network.
 //!
-//! For a run, the back end writes a folder with a set-up script and a scenario for the guest's
-//! first program; `adapters/linux/README.md` describes the language of this scenario. The kernel
-//! boots, reads the folder and writes its records there; the back end converts them to a
-//! `RunResult`. The same run, seed and kernel give the same records, byte for byte.
+//! For a run, the back end writes a folder with a set-up script and a scenario for the first
+//! program of this kernel; `adapters/linux/README.md` describes the language of this scenario. The
+//! kernel boots, reads the folder and writes its measurements there; the back end converts them to
+//! a `RunResult`. The same run, seed and kernel give the same measurements, byte for byte.
 //!
 //! | file | idea |
 //! | --- | --- |
@@ -14,8 +14,8 @@
 //! | `impair.rs` | loss and delays between queues |
 //! | `tc.rs` | the words of `tc` |
 //! | `sysctls.rs`, `switches.rs` | the settings of TCP, and what has no setting |
-//! | `script.rs` | the files that the guest reads |
-//! | `series.rs`, `records.rs` | converts the guest's records to time series and metrics |
+//! | `script.rs` | the files that the guest kernel reads |
+//! | `series.rs`, `records.rs` | converts the guest kernel's records to time series and metrics |
 
 mod impair;
 pub(super) mod network;
@@ -124,7 +124,7 @@ impl Backend for Linux {
     }
 }
 
-/// Writes into `folder` the files that the guest reads.
+/// Writes into `folder` the files that the guest kernel reads.
 fn write_files(folder: &Path, run: &Run, network: &Network) -> Result<(), String> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -138,8 +138,8 @@ fn write_files(folder: &Path, run: &Run, network: &Network) -> Result<(), String
     Ok(())
 }
 
-/// Boots the kernel. Returns the guest's CPU seconds, and whether the guest reached the end of the
-/// run.
+/// Boots the kernel. Returns the kernel's CPU seconds, and whether the kernel reached the end of
+/// the run.
 #[cfg(target_os = "linux")]
 fn boot(
     kernel: &Kernel,
@@ -147,7 +147,7 @@ fn boot(
     task: &Task<'_>,
     watch: &mut dyn FnMut(f64),
 ) -> Result<(f64, bool), String> {
-    /// A guest is killed after a day, in case its program never ends.
+    /// A guest kernel is killed after a day, in case its first program never ends.
     const LIMIT: std::time::Duration = std::time::Duration::from_secs(86_400);
     let cpu = bbrlab_kernel::FreeCpu::take();
     let boot = bbrlab_kernel::Boot {
@@ -242,8 +242,8 @@ mod tests {
                     rtt = \"0.1ms\"\nbytes = \"1000B\"\nrequests = {}\n";
         let number = |on: &dyn Backend| result_of(on, text).summary.flows[0].fct_ms.n.unwrap();
         let (ours, kernel) = (number(SIMULATOR), number(&Linux));
-        // A response takes 110 us in the simulator, and slightly longer in the guest: the guest
-        // reads its clock about ten times per response, and every read takes 256 ns.
+        // A response takes 110 us in the simulator, and slightly longer in the guest kernel: the
+        // kernel reads its clock about ten times per response, and every read takes 256 ns.
         assert!((ours * 95 / 100..=ours).contains(&kernel), "{ours} {kernel}");
     }
 

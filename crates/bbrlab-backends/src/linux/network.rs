@@ -408,8 +408,8 @@ mod tests {
         Scenario::parse("x", "x", text, None, &[]).unwrap().run(0)
     }
 
-    /// Returns the order of the wires, the lines of `tc`, and the lines of the guest's scenario
-    /// except the hosts' settings.
+    /// Returns the order of the wires, the lines of `tc`, and the lines of the guest kernel's file
+    /// `scenario`, except the settings of the hosts.
     fn translation(text: &str) -> String {
         let run = run(text);
         assert_eq!(refusals::refusals(&run, None), []);

@@ -1,5 +1,5 @@
-//! Computes the metrics of a run from the guest's records. Metrics that the kernel does not measure
-//! are `None`.
+//! Computes the metrics of a run from the records that the guest kernel has written. Metrics that
+//! the kernel does not measure are `None`.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::windows::{ReadBytes, Times};
 
 const US_PER_MS: f64 = 1e3;
 
-/// The guest's records of a run: tables of samples and counters.
+/// The guest kernel's records of a run: tables of periodic samples and of counters.
 #[derive(Clone)]
 pub(crate) struct Records {
     flows: Table,
@@ -34,11 +34,11 @@ pub(crate) struct Records {
     digest: Option<String>,
 }
 
-/// The values from the samples of a flow: the number of bytes read up to each sample, the smoothed
+/// The values from the periodic samples of a flow's socket: the bytes read so far, the smoothed
 /// RTTs and the cwnds.
 #[derive(Clone, Debug, Default)]
 struct Samples {
-    /// The bytes that the receiving application had read at the times of the samples.
+    /// The bytes that the receiving application had read at each sample's time.
     read: ReadBytes,
     srtt_ms: Vec<f64>,
     cwnd: Vec<f64>,
@@ -48,7 +48,7 @@ struct Samples {
 }
 
 impl Records {
-    /// Reads the records that the guest has written into the folder of a run.
+    /// Reads the records that the guest kernel has written into the folder of a run.
     ///
     /// # Errors
     /// Fails if a file cannot be read, or a row is damaged.
@@ -73,9 +73,9 @@ impl Records {
         })
     }
 
-    /// Returns the records of an interrupted run. The guest writes the final counters of the flows
-    /// only at the end of a run, so the counters of the last samples are used instead. The guest
-    /// samples only TCP connections, so there are no counters if a flow sends datagrams.
+    /// Returns the records of an interrupted run. The guest kernel writes the final counters of the
+    /// flows only at the end of a run, so the counters of the last samples are used instead. The
+    /// kernel samples only TCP connections, so there are no counters if a flow sends datagrams.
     fn with_counters_of_samples(&self, run: &Run) -> Self {
         let is_sampled = run.classes.iter().all(|class| !class.is_udp);
         let end = if is_sampled {
@@ -86,7 +86,7 @@ impl Records {
         Self { end, ..self.clone() }
     }
 
-    /// The time of the last sample; 0 if there is none.
+    /// The time of the last sample of a flow or queue; 0 if there is none.
     fn last_sample_s(&self) -> f64 {
         let times = |table: &Table| table.rows().filter_map(|row| row.number("t")).last();
         [&self.flows, &self.queues].into_iter().filter_map(times).fold(0.0, f64::max)
@@ -100,7 +100,7 @@ fn dropped(text: &str) -> Option<u64> {
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Returns the first 16 hexadecimal digits of the SHA-256 of the guest's tables.
+/// Returns the first 16 hexadecimal digits of the SHA-256 of the guest kernel's tables.
 fn digest(folder: &Path) -> String {
     let mut hash = Sha256::new();
     for name in ["flows", "qdiscs", "final", "transfers"] {
@@ -146,7 +146,7 @@ pub(crate) fn result(
     let queue = series::of_queues(&records.queues, &shared.collect::<Vec<_>>());
     let bytes: Vec<f64> = flows.iter().map(|flow| bytes_of(records, flow.id)).collect();
     let total: f64 = bytes.iter().sum();
-    // The guest samples only TCP connections.
+    // The guest kernel samples only TCP connections.
     let is_sampled = run.classes.iter().all(|class| !class.is_udp);
     let read: Vec<&ReadBytes> = samples.iter().map(|flow| &flow.read).collect();
     let read = is_sampled.then_some(&read[..]);
@@ -184,8 +184,8 @@ fn samples(run: &Run, records: &Records, times: &Times) -> Vec<Samples> {
             samples.acknowledged_s.get_or_insert(time_s);
         }
         let stop = times.stop_of(&run.flows[place]);
-        // The guest also samples the socket of a flow that has stopped or whose bytes are all
-        // acknowledged. The RTTs and cwnds of these samples are left out.
+        // The guest kernel also samples the socket of a flow that has stopped or whose bytes are
+        // all acknowledged. The RTTs and cwnds of these samples are left out.
         let stop = samples.acknowledged_s.map_or(stop, |over_s| over_s.min(stop));
         if time_s > stop {
             continue;

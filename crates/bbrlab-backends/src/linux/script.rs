@@ -1,4 +1,4 @@
-//! Writes the files that the guest reads: the set-up script and the scenario.
+//! Writes the files that the guest kernel reads: the set-up script and the scenario.
 
 use std::fmt::Write as _;
 
@@ -13,15 +13,15 @@ use crate::paces::paces;
 
 /// The name of the set-up script.
 pub(crate) const SETUP: &str = "setup.sh";
-/// The prefix of the names of the guest's records.
+/// The prefix of the names of the files with the guest kernel's records.
 pub(crate) const OUT: &str = "res";
 
-/// The time between two samples if the scenario has no sampling period.
+/// The time between two samples of flows and queues, if the scenario has no sampling period.
 pub(crate) const PERIOD: Span = Span::from_millis(10);
 
-/// The guest's upper bounds of socket buffers (`rmem_max` and `wmem_max`) are set to this number of
-/// bytes, as in the reference runs, or to the scenario's buffers if these are larger. Linux's
-/// default is 212,992 bytes.
+/// The guest kernel's upper bounds of socket buffers (`rmem_max` and `wmem_max`) are set to this
+/// number of bytes, as in the recorded Linux runs of `docs/fidelity.md`, or to the scenario's
+/// buffers if these are larger. Linux's default is 212,992 bytes.
 const SOCKET_MAX: u64 = 128 << 20;
 
 /// Bytes of the IP and TCP headers of a data packet.
@@ -166,8 +166,8 @@ pub fn kernel_name(cc: Algorithm) -> Option<&'static str> {
     })
 }
 
-/// Returns the text of the guest's file `scenario`: settings of the hosts, flows, and commands with
-/// their times.
+/// Returns the text of the guest kernel's file `scenario`: settings of the hosts, flows, and
+/// commands with their times.
 pub(super) fn scenario(run: &Run, network: &Network) -> String {
     let period = match run.sample {
         Sample::Every(period) => period,
@@ -331,8 +331,8 @@ pub(crate) fn flow_lines(
                 bbrlab_run::Pause::Think(think) => think.mean,
                 _ => 0,
             };
-            // The guest takes one `request` line per request, and repeats the last line for further
-            // requests. All requests of a flow are equal, so one line is enough.
+            // The guest kernel's program takes one `request` line per request, and repeats the last
+            // line for further requests. All requests of a flow are equal, so one line is enough.
             lines.push(format!("request {id} {} {think}", requests.size.mean));
         }
         Source::Bursts(_) | Source::Arrivals(Arrivals { .. }) => {}
@@ -376,7 +376,7 @@ pub(crate) fn decimal(value: u64, unit: u64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Returns the guest's memory in MiB, enough for the data that may be in its network.
+/// Returns the guest kernel's memory in MiB, enough for the data that may be in its network.
 pub(super) fn memory_mib(run: &Run) -> u32 {
     let fastest = |link: &Link| match &link.rate {
         Rate::Constant(rate) => rate.0,
@@ -397,7 +397,8 @@ mod tests {
     use super::{decimal, scenario};
     use crate::linux::network::Network;
 
-    /// Returns the guest's lines with the word `request` for a flow with this source.
+    /// Returns the lines with the word `request` in the guest kernel's file `scenario`, for a flow
+    /// with this source.
     fn requests(source: &str) -> Vec<String> {
         let text = format!(
             "duration = \"2s\"\n[bottleneck]\nrate = \"1Gbit/s\"\nbuffer = \"100pkt\"\n\

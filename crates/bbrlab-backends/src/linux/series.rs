@@ -1,4 +1,4 @@
-//! Converts the guest's samples to the time series of flows and queues.
+//! Converts the guest kernel's samples to the time series of flows and queues.
 
 use std::borrow::Cow;
 
@@ -104,8 +104,8 @@ fn bbr_state(row: Row<'_>) -> &'static str {
     }
 }
 
-/// Returns the rows of `queue.parquet`. `links` has, for each of the guest's queues, the index of
-/// its link in the run's summary; `None` for queues without a series.
+/// Returns the rows of `queue.parquet`. `links` has, for each of the guest kernel's queues, the
+/// index of its link in the run's summary; `None` for queues without a series.
 pub(super) fn of_queues(table: &Table, links: &[Option<u32>]) -> QueueSeries {
     let mut series = QueueSeries::default();
     for row in table.rows() {

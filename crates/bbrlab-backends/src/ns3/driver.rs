@@ -24,7 +24,7 @@ const SOURCES: [(&str, &str); 5] = [
     ("flow.h", include_str!("../../../../adapters/ns3/backend/flow.h")),
 ];
 
-/// The name of the program's file.
+/// The name of the driver's file.
 const PROGRAM: &str = "driver";
 
 /// The libraries of ns-3 that the driver uses.
@@ -37,7 +37,7 @@ const CXX20_SINCE: u32 = 42;
 /// A compilation is stopped after this time; it usually takes about 15 s of CPU time.
 const LIMIT: Duration = Duration::from_secs(1800);
 
-/// Returns the compiler's options: all arguments except the source file, the program's name and the
+/// Returns the compiler's options: all arguments except the source file, the driver's name and the
 /// libraries of ns-3.
 fn arguments(ns3: &Ns3Installation) -> Vec<String> {
     let standard = if ns3.release() >= CXX20_SINCE { "c++20" } else { "c++17" };
@@ -75,7 +75,7 @@ pub(super) fn existing(ns3: &Ns3Installation) -> Option<PathBuf> {
 /// # Errors
 /// Fails if there is no compiler, the compilation fails, or the user requests a stop.
 pub(super) fn driver(ns3: &Ns3Installation, stop: &Stop) -> Result<PathBuf, LabError> {
-    /// Threads wait here while one thread compiles the program.
+    /// Threads wait here while one thread compiles the driver.
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(program) = existing(ns3) {

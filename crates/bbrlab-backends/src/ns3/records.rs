@@ -80,7 +80,7 @@ fn digest(folder: &Path) -> Option<String> {
     Some(format!("{:x}", hash.finalize())[..16].to_owned())
 }
 
-/// The samples of a flow: the bytes read by its application, and the smoothed RTTs.
+/// The periodic samples of a flow: the bytes read by its application, and the smoothed RTTs.
 #[derive(Clone, Debug, Default)]
 struct Samples {
     read: ReadBytes,

@@ -84,7 +84,7 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
             same.all(|other| controls::attributes(other) == controls::attributes(class)),
             Place::Flows(number),
             "cc_params",
-            "sets attributes once for all flows with the same control",
+            "sets attributes once for all flows with the same congestion control",
             Some("the same `cc_params` for all of them"),
         );
     }
@@ -173,7 +173,7 @@ fn switches(settings: &Stack, of_release: Profile, release: u32, all: &mut Refus
     let classic = settings.recovery == Recovery::Classic;
     let expected = plain(of_release, "reno").stack;
     let nearest = format!("the value of `profile = \"{}\"`", of_release.name());
-    let reason = format!("behaves differently in release 3.{release}, which has no such switch");
+    let reason = format!("behaves differently in release 3.{release}, which has no such setting");
     let (recovery, name) = expected_recovery(release);
     all.unless(
         classic || settings.recovery == recovery,
@@ -582,7 +582,7 @@ mod tests {
             "3.42",
             &newest,
             &expect![[r#"
-            stack.recovery: behaves differently in release 3.42, which has no such switch; `recovery = "prr_ssrb"`
+            stack.recovery: behaves differently in release 3.42, which has no such setting; `recovery = "prr_ssrb"`
         "#]],
         );
     }

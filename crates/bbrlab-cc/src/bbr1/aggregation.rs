@@ -4,7 +4,7 @@
 //! sender would stop between two bursts of ACKs. To prevent this, BBR measures the excess: the
 //! number of packets acknowledged within an epoch, less the number that the estimated bandwidth
 //! delivers in that time. A new epoch begins when the excess is not above 0. cwnd is enlarged by
-//! the largest excess of the last 5 to 10 rounds.
+//! the largest excess of the last 5 to 10 packet-timed round trips.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_ack_aggregation`, `bbr_ack_aggregation_cwnd`.
 //! Deviations: none. `extra_acked` has 16 bits, as in the kernel.
@@ -14,12 +14,12 @@ use crate::{Conn, RateSample};
 
 use super::model::BW_SCALE;
 
-/// Number of rounds per slot. Each of the two slots holds the largest excess of its rounds. Linux:
-/// `bbr_extra_acked_win_rtts`.
+/// Number of round trips per slot of the filter that finds the largest excess. Each of its two
+/// slots holds the largest excess of its round trips. Linux: `bbr_extra_acked_win_rtts`.
 const SLOT_ROUNDS: u8 = 5;
 
-/// Upper bound of `extra_acked_win_rtts`, the number of rounds counted in the current slot. The
-/// kernel's field has five bits.
+/// Upper bound of `extra_acked_win_rtts`, the number of round trips counted in the filter's current
+/// slot. The kernel's field has five bits.
 const SLOT_AGE_MAX: u8 = 31;
 
 /// Number of acknowledged packets after which a new epoch begins. Linux:
@@ -42,7 +42,7 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    /// Makes a state without samples, whose epoch begins at `now_us`.
+    /// Makes an instance without measurements, whose epoch begins at `now_us`.
     pub(super) fn starting_at(now_us: u64) -> Self {
         Self { ack_epoch_mstamp: now_us, ..Self::default() }
     }
@@ -54,7 +54,7 @@ impl Aggregation {
         self.ack_epoch_acked = 0;
     }
 
-    /// Adds an ACK with a valid sample to the epoch, or begins a new epoch with this ACK. Also
+    /// Adds an ACK with a valid rate sample to the epoch, or begins a new epoch with this ACK. Also
     /// updates the current slot's largest excess. Linux: `bbr_update_ack_aggregation`.
     #[inline]
     pub(super) fn on_ack(&mut self, conn: &Conn, rs: &RateSample, round_start: bool, bw: u32) {
@@ -83,8 +83,8 @@ impl Aggregation {
         }
     }
 
-    /// Counts a round in the current slot. After five rounds, clears the other slot and makes it
-    /// the current one.
+    /// Counts a round trip in the current slot. After five round trips, clears the other slot and
+    /// makes it the current one.
     #[inline(never)]
     pub(super) fn age(&mut self) {
         self.extra_acked_win_rtts = (self.extra_acked_win_rtts + 1).min(SLOT_AGE_MAX);

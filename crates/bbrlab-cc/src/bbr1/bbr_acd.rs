@@ -96,7 +96,7 @@ impl BbrAcd {
     /// Makes an instance from the parameters that a scenario sets.
     ///
     /// # Errors
-    /// Fails if a value is out of range.
+    /// Fails if a value has the wrong type or is out of range.
     pub fn from_params(params: &Params) -> Result<Self, ParamError> {
         let table = ParamTable::new(Self::PARAMS, params);
         Ok(Self {

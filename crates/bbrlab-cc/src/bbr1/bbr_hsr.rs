@@ -10,14 +10,14 @@
 //! ```
 //!
 //! The stored minimum is `min(rtt)`, without the second term. The code of the thesis [lanigan]
-//! compares samples with the sum of minimum and second term. With that comparison, nearly every
+//! compares RTT samples with the sum of minimum and second term. With that comparison, nearly every
 //! sample would be a new minimum, and PROBE_RTT would rarely be entered.
 //!
 //! Sources: [lanigan] 2.2.5.3, listing 3.1, 3.3.2, after [wang].
 //! Deviations:
-//! 1. The variance covers the last 5 to 10 s, because samples are summed separately in two halves
-//!    of the window, as in Linux's estimate of ACK aggregation. The second term is updated once per
-//!    round trip, not at every ACK.
+//! 1. The variance covers the last 5 to 10 s, because RTT samples are summed separately in two
+//!    halves of the 10 s window, as in Linux's estimate of ACK aggregation. The second term is
+//!    updated once per round trip, not at every ACK.
 //! 2. `lambda` is a multiple of 1/65536; the square root is rounded down to a microsecond.
 
 use crate::linux_int::trunc_u32;
@@ -42,7 +42,7 @@ pub struct BbrHsr {
     /// The second term of `rtprop`, in microseconds: `lambda` times the standard deviation of the
     /// RTT.
     margin_us: u32,
-    /// Start of the newer half of the window, in jiffies.
+    /// Start of the newer half of the variance's window, in jiffies.
     half_stamp: u32,
     newer: Moments,
     older: Moments,
@@ -66,7 +66,7 @@ impl BbrHsr {
     /// Makes an instance from the parameters that a scenario sets.
     ///
     /// # Errors
-    /// Fails if a value is out of range.
+    /// Fails if `lambda` or `integer_lambda` has the wrong type or is out of range.
     pub fn from_params(params: &Params) -> Result<Self, ParamError> {
         let table = ParamTable::new(Self::PARAMS, params);
         let lambda_q16 = table.ratio_q16("lambda", 0..=16)?;

@@ -53,7 +53,7 @@ impl BbrPlus {
     /// Makes an instance from the parameters that a scenario sets.
     ///
     /// # Errors
-    /// Fails if a value is out of range.
+    /// Fails if a value has the wrong type or is out of range.
     pub fn from_params(params: &Params) -> Result<Self, ParamError> {
         let table = ParamTable::new(Self::PARAMS, params);
         let is_code = table.choice("form", &[("listing", false), ("code", true)])?;
@@ -119,7 +119,7 @@ impl Bbr<BbrPlus> {
     /// Follows [lanigan-code] `DrainToTargetCycling`. Unlike in the listing, an ACK changes the
     /// phase at most once. The phase with gain 1.25 lasts more than one minimum RTT. After this
     /// time, the phase ends if inflight is at most 1.25 BDP (in the listing: above 1.25 BDP), at a
-    /// loss, or at an application-limited sample.
+    /// loss, or at an application-limited rate sample.
     #[cold]
     fn update_phase_as_in_code(
         &mut self,

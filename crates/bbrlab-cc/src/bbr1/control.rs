@@ -107,16 +107,16 @@ impl<V: Variant> Bbr<V> {
         trunc_u32((bdp + ((1 << BW_SCALE) - 1)) >> BW_SCALE)
     }
 
-    /// Adds three bursts to a window: one for the sender's queue, one for its offload engine and
-    /// one for the receiver's offload engine. Rounds the sum up to an even number, because
-    /// receivers acknowledge every other packet.
+    /// Adds three bursts to a cwnd: one for the sender's queue, one for its offload engine and one
+    /// for the receiver's offload engine. Rounds the sum up to an even number, because receivers
+    /// acknowledge every other packet.
     #[inline]
     pub(super) fn with_three_bursts(conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
         cwnd.wrapping_add(3 * tso_segs_goal(conn, ctl)).wrapping_add(1) & !1
     }
 
-    /// Adds three bursts to a window and, in a probing phase, `Steps::probe_extra` more packets,
-    /// two in Linux. Linux: `bbr_quantization_budget`.
+    /// Adds three bursts to a cwnd and, in a probing phase, `Steps::probe_extra` more packets, two
+    /// in Linux. Linux: `bbr_quantization_budget`.
     #[inline]
     fn quantization_budget(&self, conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
         let cwnd = V::Steps::with_bursts(self, conn, ctl, cwnd);

@@ -74,13 +74,13 @@ pub struct DelayBbr {
     /// Smallest RTT sample since the latest back-off began; [`MinRtt::NONE`] before the first
     /// sample.
     base_rtt_us: u32,
-    /// Smoothed RTT in microseconds `<< 8`; `None` before the first sample.
+    /// Smoothed RTT in microseconds `<< 8`; `None` before the first RTT sample.
     srtt_q8: Option<u64>,
     /// Whether `PROBE_RTT` was entered because the minimum RTT had expired. If false, PROBE_RTT was
     /// entered because of congestion.
     is_min_expired: bool,
-    /// The connection's `delivered` at the latest reset of the samples. RTT samples of packets that
-    /// were sent before this reset are ignored.
+    /// The connection's `delivered` when the smoothed RTT was last discarded. RTT samples of
+    /// packets that were sent before then are ignored.
     since_delivered: u32,
 }
 
@@ -112,7 +112,7 @@ impl DelayBbr {
     /// Makes an instance from the parameters that a scenario sets.
     ///
     /// # Errors
-    /// Fails if a value is out of range.
+    /// Fails if a value has the wrong type or is out of range.
     pub fn from_params(params: &Params) -> Result<Self, ParamError> {
         let table = ParamTable::new(Self::PARAMS, params);
         Ok(Self {
@@ -141,8 +141,8 @@ impl DelayBbr {
         self.is_min_expired = is_expired;
     }
 
-    /// Adds a sample. A sample below `base_rtt` shows that the queue is empty, so `base_rtt` and
-    /// the smoothed RTT are set to the sample.
+    /// Adds an RTT sample. A sample below `base_rtt` shows that the queue is empty, so `base_rtt`
+    /// and the smoothed RTT are set to the sample.
     fn on_rtt(&mut self, rtt_us: u32) {
         let rtt_q8 = u64::from(rtt_us) << 8;
         if rtt_us < self.base_rtt_us {

@@ -1,9 +1,9 @@
 //! Full-pipe detection: decides whether STARTUP has found all the available bandwidth.
 //!
 //! STARTUP lasts until the bandwidth estimate stops growing, that is, until it has been below 1.25
-//! times the plateau for three rounds. The plateau is the last estimate that counted as growth. One
-//! round without growth is not enough: the receiver may still be enlarging its window, or other
-//! traffic may have been on the path for a short time.
+//! times the plateau for three round trips (rounds). The plateau is the last estimate that counted
+//! as growth. One round without growth is not enough: the receiver may still be enlarging its
+//! receive window, or other traffic may have been on the path for a short time.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_check_full_bw_reached`; [draft-bbr] 5.3.1.2.
 //! Deviations: none. Bandwidth is the kernel's `pkt/us << 24` in a `u32`.
@@ -13,7 +13,8 @@ use crate::linux_int::trunc_u32;
 /// The smallest factor that counts as growth: 1.25, in gain `<< 8`. Linux: `bbr_full_bw_thresh`.
 const FULL_BW_THRESH_Q8: u64 = 256 * 5 / 4;
 
-/// Number of rounds without growth after which the pipe counts as full. Linux: `bbr_full_bw_cnt`.
+/// Number of round trips without growth after which the pipe counts as full. Linux:
+/// `bbr_full_bw_cnt`.
 const FULL_BW_CNT: u8 = 3;
 
 /// The state of the search for the bandwidth's plateau in STARTUP. Every field has the kernel's
@@ -35,8 +36,8 @@ impl FullPipe {
 
     /// Returns the state after another round, at whose end the bandwidth estimate is `max_bw`.
     ///
-    /// The caller does not call this function for application-limited rounds, because they show the
-    /// application's rate, not the path's.
+    /// The caller does not call this function if the rate sample that ends the round is
+    /// application-limited, because it shows the application's rate, not the path's.
     #[inline(never)]
     pub(super) fn after_round(self, max_bw: u32) -> Self {
         if self.is_full() {

@@ -229,9 +229,9 @@ impl<V: Variant> Bbr<V> {
         self.update_gains();
     }
 
-    /// Ends packet conservation at the start of a round, and updates the policer model and the
-    /// bandwidth filter from a valid sample. Linux: the part of `bbr_update_bw` after the counting
-    /// of rounds; `Steps::update_round` counts rounds.
+    /// Ends packet conservation at the start of a packet-timed round, and updates the policer model
+    /// and the bandwidth filter from a valid rate sample. Linux: the part of `bbr_update_bw` after
+    /// the counting of rounds, which `Steps::update_round` does.
     #[inline]
     fn update_bw(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) {
         if self.model.is_round_start() {
@@ -242,8 +242,8 @@ impl<V: Variant> Bbr<V> {
     }
 
     /// Updates the policer model. When the model detects a policer, sets the pacing gain to 1. When
-    /// the policer's rate has been used for 48 rounds of PROBE_BW, restarts the gain cycle. Linux:
-    /// `bbr_lt_bw_sampling`.
+    /// the policer's rate has been used for 48 round trips of PROBE_BW, restarts the gain cycle.
+    /// Linux: `bbr_lt_bw_sampling`.
     fn police(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) {
         let in_probe_bw = self.state == State::ProbeBw;
         match self.policer.on_sample(conn, rs, self.model.is_round_start(), in_probe_bw) {
@@ -385,8 +385,8 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         ctl
     }
 
-    /// Linux: `bbr_set_state`. A timeout counts as the end of a round and, in the policer model, as
-    /// one loss.
+    /// Linux: `bbr_set_state`. A timeout counts as the end of a packet-timed round and, in the
+    /// policer model, as one loss.
     fn set_state(&mut self, conn: &Conn, new: CaState, draw: &mut impl Draw) -> Control {
         if new == CaState::Loss {
             self.recovery.prev_ca_state = CaState::Loss;

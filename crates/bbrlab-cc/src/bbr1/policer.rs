@@ -5,11 +5,11 @@
 //! policer, the bandwidth filter would keep the rate of the burst, and the sender would continue to
 //! lose packets. Two consecutive sampling intervals with at least 20 % loss each and nearly equal
 //! throughput indicate a policer. After two such intervals, BBR uses the mean throughput of the two
-//! intervals as bandwidth for 48 rounds of PROBE_BW. BBR then restarts the gain cycle, which probes
-//! the path again.
+//! intervals as bandwidth for 48 round trips (rounds) of PROBE_BW. BBR then restarts the gain
+//! cycle, which probes the path again.
 //!
 //! The first interval begins at the first loss, which shows that the policer's tokens are used up.
-//! An interval also ends with a loss, and lasts 4 to 16 rounds.
+//! An interval also ends with a loss, and lasts 4 to 16 round trips.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_lt_bw_sampling`, `bbr_lt_bw_interval_done`; Flach et al., "An
 //! Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016.
@@ -22,10 +22,10 @@ use super::GAIN_UNIT;
 use super::control::rate_bytes_per_sec;
 use super::model::{BW_SCALE, PACED_PPM};
 
-/// Shortest interval in rounds. Linux: `bbr_lt_intvl_min_rtts`.
+/// Shortest sampling interval in round trips. Linux: `bbr_lt_intvl_min_rtts`.
 const INTERVAL_MIN_ROUNDS: u8 = 4;
 
-/// Longest interval in rounds.
+/// Longest sampling interval in round trips.
 const INTERVAL_MAX_ROUNDS: u8 = 4 * INTERVAL_MIN_ROUNDS;
 
 /// Smallest ratio of lost to delivered packets in an interval that indicates a policer: 50/256,
@@ -40,17 +40,18 @@ const BW_RATIO_Q8: u32 = 256 / 8;
 /// per second (4 kbit/s). Linux: `bbr_lt_bw_diff`.
 const BW_DIFF_BYTES_PER_SEC: u64 = 4000 / 8;
 
-/// Number of rounds of PROBE_BW for which a policer's rate is used. Linux: `bbr_lt_bw_max_rtts`.
+/// Number of round trips of PROBE_BW for which a policer's rate is used. Linux:
+/// `bbr_lt_bw_max_rtts`.
 const USE_ROUNDS: u8 = 48;
 
-/// The effect of a sample on the bandwidth in use.
+/// The effect of an ACK's rate sample on the bandwidth in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The bandwidth that BBR uses stays the same.
     Unchanged,
     /// The path is policed: the long-term bandwidth replaces the filter's maximum.
     Policed,
-    /// The long-term bandwidth has been used for 48 rounds of PROBE_BW: probe the path again.
+    /// The long-term bandwidth has been used for 48 round trips of PROBE_BW: probe the path again.
     TryAgain,
 }
 
@@ -63,8 +64,8 @@ pub(super) enum Verdict {
 pub(super) struct Policer {
     is_sampling: bool,
     use_bw: bool,
-    /// Number of rounds since the current interval began or, while `bw` is in use, number of rounds
-    /// of PROBE_BW since its use began.
+    /// Number of round trips since the current interval began or, while `bw` is in use, number of
+    /// round trips of PROBE_BW since its use began.
     rtt_cnt: u8,
     /// Bandwidth of the previous interval, or the policer's rate once it is detected; 0 if no
     /// interval has ended.
@@ -101,8 +102,8 @@ impl Policer {
         self.bw
     }
 
-    /// Updates the sampling interval or, while a policer's rate is in use, the count of rounds.
-    /// Returns how the bandwidth in use changes. Linux: `bbr_lt_bw_sampling`.
+    /// Updates the sampling interval or, while a policer's rate is in use, the count of round
+    /// trips. Returns how the bandwidth in use changes. Linux: `bbr_lt_bw_sampling`.
     #[inline]
     pub(super) fn on_sample(
         &mut self,
@@ -114,7 +115,7 @@ impl Policer {
         if !self.use_bw && !self.is_sampling && rs.losses == 0 {
             return Verdict::Unchanged;
         }
-        // While a policer's rate is in use, the model changes only at the start of a round in
+        // While a policer's rate is in use, the model changes only at the start of a round trip in
         // PROBE_BW.
         if self.use_bw && !(round_start && in_probe_bw) {
             return Verdict::Unchanged;

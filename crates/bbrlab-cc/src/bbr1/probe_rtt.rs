@@ -1,12 +1,11 @@
-//! PROBE_RTT: entering, holding and leaving the state in which a small window shows the minimum
-//! RTT.
+//! PROBE_RTT: entering, holding and leaving the state in which a small cwnd shows the minimum RTT.
 //!
 //! From the time when at most four packets are in flight, PROBE_RTT lasts until both 200 ms and a
 //! round trip have passed. Flows that share a queue all measure their minimum RTT when the queue is
 //! empty, and therefore enter PROBE_RTT together again ten seconds later.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_min_rtt`, `bbr_check_probe_rtt_done`. Deviations:
-//! none. As in the kernel, PROBE_RTT begins even if the sample at which the minimum expires is
+//! none. As in the kernel, PROBE_RTT begins even if the RTT sample at which the minimum expires is
 //! itself the new minimum. As in the kernel, a `done_stamp` of 0 counts as not set, even if the end
 //! of PROBE_RTT happens to be at jiffy 0.
 
@@ -16,8 +15,7 @@ use crate::{Conn, Control, Draw, RateSample};
 use super::variant::{Steps as _, Variant};
 use super::{Bbr, CWND_MIN_TARGET, State};
 
-/// The shortest time for which the small window is held, in milliseconds. Linux:
-/// `bbr_probe_rtt_mode_ms`.
+/// The shortest time for which cwnd is held small, in milliseconds. Linux: `bbr_probe_rtt_mode_ms`.
 const PROBE_RTT_MS: u32 = 200;
 
 /// The progress of PROBE_RTT. As in Linux, both fields keep their values after PROBE_RTT.
@@ -26,7 +24,7 @@ pub(super) struct ProbeRtt {
     /// Earliest end of PROBE_RTT in jiffies; 0 until inflight is at most four packets. Linux:
     /// `probe_rtt_done_stamp`.
     pub(super) done_stamp: u32,
-    /// Whether a round has passed since inflight became at most four packets. Linux:
+    /// Whether a round trip has passed since inflight became at most four packets. Linux:
     /// `probe_rtt_round_done`.
     round_done: bool,
 }
@@ -80,7 +78,8 @@ impl<V: Variant> Bbr<V> {
         ctl.app_limited = conn.delivered.wrapping_add(conn.inflight).max(1);
     }
 
-    /// Replaces the minimum RTT by the sample's RTT if `Steps::is_new_min_rtt` allows it.
+    /// Replaces the minimum RTT by the RTT of the ACK's sample, if `Steps::is_new_min_rtt` allows
+    /// it.
     #[inline]
     pub(super) fn update_min(&mut self, conn: &Conn, rs: &RateSample, is_expired: bool) {
         if rs.rtt_us >= 0 && V::Steps::is_new_min_rtt(self, rs, is_expired) {

@@ -1,8 +1,8 @@
-//! Loss recovery: limits sending by packet conservation for a round, and restores cwnd after the
-//! recovery.
+//! Loss recovery: limits sending by packet conservation for a round trip, and restores cwnd after
+//! the recovery.
 //!
 //! A loss does not reduce BBR's bandwidth estimate, but it limits the number of packets sent. In
-//! the first round of a recovery, as many packets are sent as are delivered; in later rounds, at
+//! the first round trip of a recovery, as many packets are sent as are delivered; in later ones, at
 //! most twice as many. The cwnd from before a recovery, a timeout or PROBE_RTT is saved and
 //! restored.
 //!
@@ -15,15 +15,15 @@ use super::Bbr;
 use super::State;
 use super::variant::{Recovered, Steps as _, Variant};
 
-/// The state of loss recovery.
+/// The fields of BBR that belong to loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Recovery {
     /// The cwnd in packets that is restored after the recovery. Linux: `prior_cwnd`.
     pub(super) prior_cwnd: u32,
     /// Loss-recovery state at the last ACK that delivered packets. Linux: `prev_ca_state`.
     pub(super) prev_ca_state: CaState,
-    /// Whether packets are conserved in this round: the sender sends only as many packets as are
-    /// delivered. Linux: `packet_conservation`.
+    /// Whether packets are conserved in this round trip: the sender sends only as many packets as
+    /// are delivered. Linux: `packet_conservation`.
     pub(super) packet_conservation: bool,
 }
 

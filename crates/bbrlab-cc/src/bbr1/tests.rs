@@ -322,8 +322,8 @@ fn bbr_hsr_adds_a_share_of_the_deviation_to_the_minimum() {
         let variant = BbrHsr::from_params(&params).unwrap();
         let mut flow = Flow::in_probe_bw(variant, &[]);
         assert_eq!(BbrHsr::rtprop_us(&flow.bbr), 20_000, "no variation so far");
-        // The RTTs vary for 12 s. 12 s are longer than the window of 10 s over which the deviation
-        // is computed, so the window contains no older sample.
+        // The RTTs vary for 12 s. The deviation covers at most the last 10 s, so it includes no RTT
+        // from before these 12 s.
         for k in 0..12_000 {
             flow.ack(Ack { rtt_us: 20_000 + 20_000 * (k % 2), ..CALM });
         }

@@ -47,8 +47,8 @@ pub trait Variant: Clone + Debug + Sized {
     /// variants must not override this constant.
     const PROBING_PHASES: u8 = probing_phases(&Self::GAIN_CYCLE_Q8);
 
-    /// Called at each ACK: after the update of rounds, bandwidth and aggregation, and before the
-    /// update of the cycle phase and all later steps.
+    /// Called at each ACK: after the update of the packet-timed round, bandwidth and aggregation,
+    /// and before the update of the cycle phase and all later steps.
     #[inline]
     fn observe(_bbr: &mut Bbr<Self>, _conn: &Conn, _rs: &RateSample) {}
 
@@ -142,7 +142,7 @@ pub trait Steps: Copy + Debug + Default {
         PROBE_EXTRA
     }
 
-    /// Adds to a window the packets of three bursts, which the sender and the receiver hold outside
+    /// Adds to a cwnd the packets of three bursts, which the sender and the receiver hold outside
     /// the network.
     #[inline]
     fn with_bursts<V: Variant<Steps = Self>>(
@@ -165,7 +165,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.on_ack(conn, rs, draw)
     }
 
-    /// If this ACK ends the current round, begins and counts the next one. Returns whether the
+    /// If this ACK ends the current round, begins and counts the next one. Returns whether the rate
     /// sample contains a delivery rate. Linux: the first half of `bbr_update_bw`.
     #[inline]
     fn update_round<V: Variant<Steps = Self>>(
@@ -188,7 +188,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.police(conn, rs, draw);
     }
 
-    /// Updates the estimate of ACK aggregation from an ACK with a valid sample. Linux:
+    /// Updates the estimate of ACK aggregation from an ACK with a valid rate sample. Linux:
     /// `bbr_update_ack_aggregation`.
     #[inline]
     fn update_aggregation<V: Variant<Steps = Self>>(
@@ -286,7 +286,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.recover_or_restore(conn, rs, cwnd)
     }
 
-    /// Begins a new round because a recovery begins.
+    /// Begins a new packet-timed round because a recovery begins.
     #[inline]
     fn start_recovery_round<V: Variant<Steps = Self>>(bbr: &mut Bbr<V>, conn: &Conn) {
         bbr.model.restart_round(conn.delivered);

@@ -1,5 +1,5 @@
-//! Collects the signals of a round (packets delivered, lost and marked), and updates the short-term
-//! bounds and the average share of marked packets from these signals.
+//! Collects the signals of a packet-timed round (packets delivered, lost and CE-marked), and
+//! updates the short-term bounds and the average share of marked packets from these signals.
 
 use super::Bbr2;
 use super::variant::Variant;
@@ -8,8 +8,8 @@ use crate::bbr_bounded::{Sock, UNSET};
 use crate::linux_int::before;
 
 impl<V: Variant> Bbr2<V> {
-    /// Updates the round's signals from an ACK; at the end of a loss round, adapts the short-term
-    /// bounds. Linux: `bbr2_update_congestion_signals`.
+    /// Updates the loss round's signals from an ACK; at the end of the loss round, adapts the
+    /// short-term bounds. Linux: `bbr2_update_congestion_signals`.
     pub(super) fn update_congestion_signals(
         &mut self,
         sk: &Sock<'_>,
@@ -36,9 +36,8 @@ impl<V: Variant> Bbr2<V> {
         self.model.signals.restart_latest(rs, sample_bw);
     }
 
-    /// Reduces the short-term bounds if the round had losses or marks. If the round had losses and
-    /// marks, each bound becomes the lower of its two reduced values. Linux:
-    /// `bbr2_adapt_lower_bounds`.
+    /// Reduces the short-term bounds if the loss round had losses or CE marks. If it had both, each
+    /// bound becomes the lower of its two reduced values. Linux: `bbr2_adapt_lower_bounds`.
     fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
         if self.model.is_probing_bandwidth() {
             return;
@@ -58,9 +57,9 @@ impl<V: Variant> Bbr2<V> {
         lower.bw_lo = lower.bw_lo.min(ecn_bw_lo);
     }
 
-    /// Updates the average share of marked packets once per round. If `ecn_enable` is set and the
-    /// minimum RTT is at most `ecn_max_rtt_us` (0: any RTT), the sender responds to marks from this
-    /// update on. Linux: `bbr2_update_ecn_alpha`.
+    /// Updates the average share of marked packets once per round trip. If `ecn_enable` is set and
+    /// the minimum RTT is at most `ecn_max_rtt_us` (0: any RTT), the sender responds to marks from
+    /// this update on. Linux: `bbr2_update_ecn_alpha`.
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;
         if model.params.ecn_factor == 0 {

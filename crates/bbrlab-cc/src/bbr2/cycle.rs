@@ -28,8 +28,8 @@ impl<V: Variant> Bbr2<V> {
                 }
             }
             Phase::Refill => {
-                // REFILL lasts one round, until a packet sent in REFILL is acknowledged. From then
-                // on, samples come from packets sent in REFILL or later.
+                // REFILL lasts one round trip, until a packet sent in REFILL is acknowledged. From
+                // then on, rate samples come from packets sent in REFILL or later.
                 if self.model.round.round_start {
                     self.model.probing.bw_probe_samples = true;
                     self.model.start_up(sk);
@@ -52,7 +52,7 @@ impl<V: Variant> Bbr2<V> {
         }
     }
 
-    /// Whether UP ends without excess (too much loss or too many marks). If the last probe met
+    /// Whether UP ends without excess (too much loss or too many CE marks). If the last probe met
     /// excess, UP ends when inflight has reached `inflight_hi`. UP also ends when it has lasted a
     /// minimum RTT and 1.25 BDP are in flight.
     fn is_up_done(&mut self, sk: &Sock<'_>, rs: &RateSample) -> bool {

@@ -1,21 +1,22 @@
 //! `bbr2_exp`: BBRv2-EXP, BBRv2 with experimental reactions to ECN.
 //!
-//! Unlike in BBRv2, marks reduce not only bounds on inflight, but also bounds on the bandwidth:
+//! Unlike in BBRv2, CE marks reduce not only bounds on inflight, but also bounds on the bandwidth:
 //!
-//! - each round with marks reduces `bw_lo` by the same factor as `inflight_lo`;
+//! - each loss round with marks that reduces `inflight_lo` also reduces `bw_lo`, by the same
+//!   factor;
 //! - a second, long-term bound `bw_hi` limits the bandwidth. Too much loss or too many marks in a
 //!   probe (an excess) reduce `bw_hi` if the sender responds to marks, except after the probe has
-//!   had a sample without excess. Each sample without excess raises `bw_hi` to the bandwidth of the
-//!   sample if `bw_hi` is smaller.
+//!   had a rate sample without excess. Each sample without excess raises `bw_hi` to the bandwidth
+//!   of the sample if `bw_hi` is smaller.
 //!
 //! Sources: [linux-v2exp] `tcp_bbr2.c`; [lanigan] 3.3.5.7, whose ECN factor of 1/2 is
 //! `ecn_factor = 128`.
 //! Deviations:
 //! 1. In [lanigan], both bounds grow after marks have ceased: `inflight_hi` by 1, and `bw_hi` by
-//!    `bw_hi/RTprop`. In the kernel's file, `inflight_hi` instead grows in the first round of a new
-//!    probe, by about the share `ecn_reprobe_gain` of `inflight_hi`. The default share, 0, switches
-//!    this growth off. `bbr2_exp` follows the kernel's file. By setting `ecn_reprobe_gain` and
-//!    `refill_add_inc`, a scenario can get a rule like [lanigan]'s.
+//!    `bw_hi/RTprop`. In the kernel's file, `inflight_hi` instead grows in the first round trip of
+//!    a new probe, by about the share `ecn_reprobe_gain` of `inflight_hi`. The default share, 0,
+//!    switches this growth off. `bbr2_exp` follows the kernel's file. By setting `ecn_reprobe_gain`
+//!    and `refill_add_inc`, a scenario can get growth like that in [lanigan].
 
 use super::variant::Variant;
 use crate::bbr_bounded::{Model, UNSET, scaled};
@@ -23,7 +24,8 @@ use crate::bbr_bounded::{Model, UNSET, scaled};
 /// The variant BBRv2-EXP. The model's field `bw_ceiling` contains the `bw_hi` of BBRv2-EXP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exp {
-    /// Whether the current probe has had a sample without excess.
+    /// Whether the current probe has had a rate sample with neither too much loss nor too many CE
+    /// marks.
     got_ok_bw_probe_sample: bool,
 }
 
@@ -49,8 +51,8 @@ impl Variant for Exp {
         self.got_ok_bw_probe_sample = false;
     }
 
-    /// If the sender responds to marks, both losses and marks reduce `bw_hi`, although the rule was
-    /// designed for marks only.
+    /// If the sender responds to CE marks, both losses and marks reduce `bw_hi`, although this
+    /// reduction was designed for marks only.
     fn probe_too_high(&mut self, model: &mut Model) {
         if !model.ecn.ecn_eligible || self.got_ok_bw_probe_sample {
             return;

@@ -1,6 +1,6 @@
 //! `bbr2` with `form = "2020"`: the version of BBRv2 alpha before January 2021.
 //!
-//! This version differs from BBRv2 alpha of August 2021 in two points. The first is the value that
+//! This version differs from BBRv2 alpha of August 2021 in two details. The first is the value that
 //! an unset `inflight_lo` gets after a retransmission timeout outside of probing. In this version,
 //! the value is the cwnd before the loss; in the later version, the larger of this cwnd and the
 //! cwnd after the timeout. The second is that this version sets ECT on new data only, not on

@@ -1,8 +1,8 @@
 //! Ends STARTUP when it has found all the available bandwidth, or has met too much loss.
 //!
-//! The pipe is full after three consecutive rounds in which the maximum bandwidth is below 1.25
-//! times the plateau, the last maximum that counted as growth. One round without growth is not
-//! enough, because the receiver may still be enlarging its window.
+//! The pipe is full after three consecutive round trips (rounds) in which the maximum bandwidth is
+//! below 1.25 times the plateau, the last maximum that counted as growth. One round without growth
+//! is not enough, because the receiver may still be enlarging its receive window.
 
 use super::variant::Variant;
 use super::{Bbr2, ECN_EXCESS};
@@ -10,8 +10,8 @@ use crate::RateSample;
 use crate::bbr_bounded::{BBR_UNIT, Sock};
 
 impl<V: Variant> Bbr2<V> {
-    /// Checks once per round whether the bandwidth has reached a plateau. Application-limited
-    /// rounds are skipped, because they show the application's rate, not the path's. Linux:
+    /// Checks once per round trip whether the bandwidth has reached a plateau. Application-limited
+    /// round trips are skipped, because they show the application's rate, not the path's. Linux:
     /// `bbr_check_full_bw_reached`.
     pub(super) fn check_full_bw_reached(&mut self, rs: &RateSample) {
         let model = &mut self.model;
@@ -36,7 +36,7 @@ impl<V: Variant> Bbr2<V> {
         self.model.full_bw_cnt = 0;
     }
 
-    /// Ends STARTUP if this ACK ends a round of fast recovery in which too many packets were lost.
+    /// Ends STARTUP if this ACK ends a loss round of fast recovery with too much loss.
     pub(super) fn check_loss_in_startup(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         if self.model.loss_ends_startup(sk, rs, ECN_EXCESS) {
             self.handle_queue_too_high_in_startup(sk);

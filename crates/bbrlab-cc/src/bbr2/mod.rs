@@ -96,8 +96,8 @@ pub struct Bbr2<V> {
     /// The kernel module's parameters; `init` copies them into the model.
     module: Module,
     form: V,
-    /// The maximum of the bandwidth over the last `bw_filter_rounds` rounds. If this parameter is
-    /// 0, the model's filter over probing cycles is used instead.
+    /// The maximum of the bandwidth over the last `bw_filter_rounds` packet-timed rounds. If this
+    /// parameter is 0, the model's filter over probing cycles is used instead.
     rounds: RoundFilter,
 }
 
@@ -143,7 +143,7 @@ impl<V: Variant> Bbr2<V> {
         self.model.update_min_rtt(sk, rs, EqualRtt::Refreshes, draw);
     }
 
-    /// The fast path for an ACK with an application-limited sample: calls only `update_state`.
+    /// The fast path for an ACK with an application-limited rate sample: calls only `update_state`.
     /// Returns true if pacing rate and cwnd need no update. If the result is false, the caller must
     /// update pacing rate and cwnd. Linux: `bbr2_fast_path`.
     fn run_fast_path(

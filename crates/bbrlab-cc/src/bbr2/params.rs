@@ -13,7 +13,7 @@ const GSO_MAX_SIZE: u32 = 65_536;
 /// 1.25 in 1/256: the gain of UP, and the smallest factor that counts as growth of the bandwidth.
 const FIVE_QUARTERS: u16 = 320;
 
-/// 2/ln 2 in 1/256, rounded up: the smallest gain at which the rate can double each round.
+/// 2/ln 2 in 1/256, rounded up: the smallest gain at which the rate can double each round trip.
 const HIGH_GAIN: u16 = 739;
 
 /// The kernel module's parameters.
@@ -22,7 +22,7 @@ pub(super) struct Module {
     /// The parameters that `init` copies into the connection.
     pub(super) params: ModelParams,
     /// Whether the sender responds to ECN marks. The value applies even before `init`, because it
-    /// is a switch of the whole module.
+    /// is a setting of the whole kernel module.
     pub(super) ecn_enable: bool,
     /// Length of the bandwidth filter in rounds; if it is 0, the filter covers one to two probing
     /// cycles instead.

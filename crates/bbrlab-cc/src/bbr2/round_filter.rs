@@ -1,17 +1,17 @@
-//! The maximum of the bandwidth over a number of rounds, as in BBR v1. The BBRv2 of [lanigan-code],
-//! the code of a thesis of 2020, uses this filter.
+//! The maximum of the bandwidth over a number of packet-timed rounds, as in BBR v1. The BBRv2 of
+//! [lanigan-code], the code of a thesis of 2020, uses this filter.
 //!
-//! BBRv2 alpha's filter drops old samples when a probing cycle ends. In [lanigan-code], a cwnd of
-//! one BDP can keep inflight in UP below 1.25 BDP, so that the cycle does not end. The round filter
-//! therefore drops samples when they are older than a number of rounds.
+//! BBRv2 alpha's filter drops old bandwidth samples when a probing cycle ends. In [lanigan-code], a
+//! cwnd of one BDP can keep inflight in UP below 1.25 BDP, so that the cycle does not end. The
+//! round filter therefore drops samples when they are older than a fixed number of rounds.
 //!
 //! Sources: [lanigan-code] `tcp-bbr.cc`, `BwWindowLength`.
 
 use crate::bbr_bounded::MaxBw;
 use crate::windowed_filter::WindowedFilter;
 
-/// The maximum bandwidth over the last `window` rounds. If `window` is 0, BBRv2's filter over
-/// probing cycles is used instead.
+/// The maximum bandwidth over the last `window` packet-timed rounds. If `window` is 0, BBRv2's
+/// filter over probing cycles is used instead.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RoundFilter {
     window: u32,
@@ -20,18 +20,19 @@ pub(super) struct RoundFilter {
 }
 
 impl RoundFilter {
-    /// Makes a filter over this number of rounds.
+    /// Makes a filter over this number of packet-timed rounds.
     pub(super) fn over(rounds: u8) -> Self {
         Self { window: rounds.into(), ..Self::default() }
     }
 
-    /// Counts a round.
+    /// Counts a packet-timed round.
     pub(super) fn count_round(&mut self) {
         self.round = self.round.wrapping_add(1);
     }
 
-    /// Updates the maximum bandwidth of the model with a sample. The maximum is over this filter's
-    /// window or, if the window is 0, over the probing cycles as in BBRv2 alpha.
+    /// Updates the maximum bandwidth of the model with a bandwidth sample. The maximum is over the
+    /// last `window` packet-timed rounds or, if `window` is 0, over the probing cycles as in BBRv2
+    /// alpha.
     #[inline]
     pub(super) fn take(&mut self, max_bw: &mut MaxBw, bw: u32) {
         if self.window == 0 {

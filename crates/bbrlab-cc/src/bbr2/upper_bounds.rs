@@ -1,6 +1,6 @@
 //! Adapts `inflight_hi`, the inflight that the path tolerated when it was last probed.
 //!
-//! `inflight_hi` is set to the inflight at which a probe met too much loss or too many marks.
+//! `inflight_hi` is set to the inflight at which a probe met too much loss or too many CE marks.
 //! `inflight_hi` is raised when a larger inflight causes neither too much loss nor too many marks.
 
 use super::variant::Variant;
@@ -32,10 +32,10 @@ impl<V: Variant> Bbr2<V> {
         false
     }
 
-    /// Called if a probe met too much loss or too many marks. Ends UP, and sets `inflight_hi` to
+    /// Called if a probe met too much loss or too many CE marks. Ends UP, and sets `inflight_hi` to
     /// the larger of two values: the probe's inflight, and (1 - `beta`) times the inflight target.
-    /// An application-limited sample does not change `inflight_hi`, because it does not show the
-    /// path's limit. Linux: `bbr2_handle_inflight_too_high`.
+    /// An application-limited rate sample does not change `inflight_hi`, because it does not show
+    /// the path's limit. Linux: `bbr2_handle_inflight_too_high`.
     pub(super) fn handle_inflight_too_high(
         &mut self,
         sk: &Sock<'_>,
@@ -54,8 +54,8 @@ impl<V: Variant> Bbr2<V> {
         }
     }
 
-    /// Raises the upper bounds to the values of a sample with neither too much loss nor too many
-    /// marks.
+    /// Raises the upper bounds to the values of a rate sample with neither too much loss nor too
+    /// many CE marks.
     fn raise_upper_bounds(&mut self, sk: &Sock<'_>, rs: &RateSample, sample_bw: u32) {
         if !self.form.safe_sample(&mut self.model, sample_bw) {
             return;
@@ -66,9 +66,9 @@ impl<V: Variant> Bbr2<V> {
         }
     }
 
-    /// Called in UP if there is neither too much loss nor too many marks. If `inflight_hi` limits
-    /// the flow, raises `inflight_hi`; the amount per round doubles each round. Linux:
-    /// `bbr2_probe_inflight_hi_upward`.
+    /// Called in UP if there is neither too much loss nor too many CE marks. If `inflight_hi`
+    /// limits the flow, raises `inflight_hi`; the amount per round trip doubles each round trip.
+    /// Linux: `bbr2_probe_inflight_hi_upward`.
     fn probe_inflight_hi_upward(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         let model = &mut self.model;
         if model.params.is_inflight_hi_frozen {

@@ -27,8 +27,8 @@ pub trait Variant: Clone + Debug + Default {
         cwnd.max(prior_cwnd)
     }
 
-    /// Returns the value to which a round with marks reduces `bw_lo`; `UNSET` if marks do not
-    /// affect `bw_lo`.
+    /// Returns the value to which a loss round with CE marks reduces `bw_lo`; `UNSET` if marks do
+    /// not affect `bw_lo`.
     fn bw_lo_after_marks(_model: &mut Model) -> u32 {
         UNSET
     }
@@ -36,12 +36,12 @@ pub trait Variant: Clone + Debug + Default {
     /// Called when REFILL begins.
     fn refill(&mut self) {}
 
-    /// Called when a sample that was not application-limited had too much loss or too many marks;
-    /// `inflight_hi` has already been reduced.
+    /// Called when a rate sample that was not application-limited had too much loss or too many CE
+    /// marks; `inflight_hi` has already been reduced.
     fn probe_too_high(&mut self, _model: &mut Model) {}
 
-    /// Called at a sample with neither too much loss nor too many marks. Returns whether the upper
-    /// bounds are set, so that they may be raised.
+    /// Called at a rate sample with neither too much loss nor too many CE marks. Returns whether
+    /// the upper bounds are set, so that they may be raised.
     fn safe_sample(&mut self, model: &mut Model, _sample_bw: u32) -> bool {
         model.inflight_hi != UNSET
     }

@@ -24,8 +24,8 @@ impl<N: Numbers> Bbr3<N> {
         }
         match self.model.state.phase() {
             Phase::Refill => {
-                // REFILL lasts one round, until a packet sent in REFILL is acknowledged. From then
-                // on, samples come from packets sent in REFILL or later.
+                // REFILL lasts one round trip, until a packet sent in REFILL is acknowledged. From
+                // then on, rate samples come from packets sent in REFILL or later.
                 if self.model.round.round_start {
                     self.model.probing.bw_probe_samples = true;
                     self.restart_full_bw(sample_bw);

@@ -1,5 +1,5 @@
-//! Collects the signals of a round (packets delivered, lost and marked), and updates the short-term
-//! bounds and the average share of marked packets from these signals.
+//! Collects the signals of a packet-timed round (packets delivered, lost and CE-marked), and
+//! updates the short-term bounds and the average share of marked packets from these signals.
 //!
 //! The round's maxima are its largest bandwidth and the largest number of packets delivered. Unlike
 //! BBRv2, BBRv3 also updates the maxima at ACKs that skip most updates of the model (the fast
@@ -13,8 +13,8 @@ use crate::bbr_bounded::{Numbers, Sock, UNSET};
 use crate::linux_int::before;
 
 impl<N: Numbers> Bbr3<N> {
-    /// Raises the round's maxima to the sample's values, and checks whether a loss round begins.
-    /// Linux: `bbr_update_latest_delivery_signals`.
+    /// Raises the loss round's maxima to the rate sample's values, and checks whether a new loss
+    /// round begins. Linux: `bbr_update_latest_delivery_signals`.
     pub(super) fn update_latest_delivery_signals(
         &mut self,
         sk: &Sock<'_>,
@@ -33,17 +33,17 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Restarts the maxima for the round that has begun. At the ACK of a tail-loss probe the maxima
-    /// keep their values, because they show what the path delivered before the tail was lost.
-    /// Linux: `bbr_advance_latest_delivery_signals`.
+    /// Restarts the maxima for the loss round that has begun. At the ACK of a tail-loss probe the
+    /// maxima keep their values, because they show what the path delivered before the tail was
+    /// lost. Linux: `bbr_advance_latest_delivery_signals`.
     pub(super) fn advance_latest_delivery_signals(&mut self, rs: &RateSample, sample_bw: u32) {
         if self.model.signals.loss_round_start && !rs.is_tlp_ack {
             self.model.signals.restart_latest(rs, sample_bw);
         }
     }
 
-    /// Updates the maximum bandwidth and the round's losses from an ACK; at the end of a loss
-    /// round, adapts the short-term bounds. Linux: `bbr_update_congestion_signals`.
+    /// Updates the maximum bandwidth and the loss round's losses from an ACK; at the end of the
+    /// loss round, adapts the short-term bounds. Linux: `bbr_update_congestion_signals`.
     #[inline]
     pub(super) fn update_congestion_signals(
         &mut self,
@@ -67,9 +67,8 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Reduces the short-term bounds if the round had losses or marks. If the round had losses and
-    /// marks, `inflight_lo` becomes the lower of the two reduced values. Linux:
-    /// `bbr_adapt_lower_bounds`.
+    /// Reduces the short-term bounds if the loss round had losses or CE marks. If it had both,
+    /// `inflight_lo` becomes the lower of the two reduced values. Linux: `bbr_adapt_lower_bounds`.
     #[inline(never)]
     fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;
@@ -87,10 +86,10 @@ impl<N: Numbers> Bbr3<N> {
         model.lower.bw_lo = model.lower.bw_lo.max(1);
     }
 
-    /// Updates the average share of marked packets once per round, if the sender responds to marks.
-    /// The sender responds to marks if ECN was negotiated on a low-latency route and `ecn_factor`
-    /// is not 0. In addition, the minimum RTT must have been at most `ecn_max_rtt_us` (0: any RTT)
-    /// at this call or an earlier one. Linux: `bbr_update_ecn_alpha`.
+    /// Updates the average share of marked packets once per round trip, if the sender responds to
+    /// CE marks. The sender responds to marks if ECN was negotiated on a low-latency route and
+    /// `ecn_factor` is not 0. In addition, the minimum RTT must have been at most `ecn_max_rtt_us`
+    /// (0: any RTT) at this call or an earlier one. Linux: `bbr_update_ecn_alpha`.
     #[inline(never)]
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;

@@ -1,18 +1,18 @@
 //! Detects the plateau of the bandwidth, which shows that STARTUP or a probe has found all the
 //! available bandwidth.
 //!
-//! A sample of at least 1.25 times `full_bw` counts as growth, and becomes `full_bw`. The pipe is
-//! full after three consecutive rounds without growth. Unlike BBRv2, which tests the filter's
-//! maximum at the start of a round, BBRv3 tests the sample of every ACK. The first plateau ends
-//! STARTUP, and each later plateau ends a phase UP.
+//! A bandwidth sample of at least 1.25 times `full_bw` counts as growth, and becomes `full_bw`. The
+//! pipe is full after three consecutive round trips (rounds) without growth. Unlike BBRv2, which
+//! tests the filter's maximum at the start of a round, BBRv3 tests the sample of every ACK. The
+//! first plateau ends STARTUP, and each later plateau ends a phase UP.
 
 use super::{Bbr3, ECN_EXCESS};
 use crate::RateSample;
 use crate::bbr_bounded::{BBR_UNIT, Numbers, Sock};
 
 impl<N: Numbers> Bbr3<N> {
-    /// Checks whether the bandwidth has reached a plateau. Application-limited samples are skipped,
-    /// because they show the application's rate, not the path's. Linux:
+    /// Checks whether the bandwidth has reached a plateau. Application-limited rate samples are
+    /// skipped, because they show the application's rate, not the path's. Linux:
     /// `bbr_check_full_bw_reached`.
     pub(super) fn check_full_bw_reached(&mut self, rs: &RateSample, sample_bw: u32) {
         if self.full_bw_now || rs.is_app_limited {
@@ -44,7 +44,7 @@ impl<N: Numbers> Bbr3<N> {
         self.restart_full_bw(0);
     }
 
-    /// Ends STARTUP if this ACK ends a round of fast recovery in which too many packets were lost.
+    /// Ends STARTUP if this ACK ends a loss round of fast recovery with too much loss.
     #[inline]
     pub(super) fn check_loss_in_startup(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         if self.model.loss_ends_startup(sk, rs, ECN_EXCESS) {
@@ -54,7 +54,7 @@ impl<N: Numbers> Bbr3<N> {
 
     /// Called when STARTUP has sent more than the path can hold. Sets `inflight_hi` to the larger
     /// of two values: the inflight target at gain 1, and the packets that the path delivered in a
-    /// round. Linux: `bbr_handle_queue_too_high_in_startup`.
+    /// round trip. Linux: `bbr_handle_queue_too_high_in_startup`.
     #[inline(never)]
     pub(super) fn handle_queue_too_high_in_startup(&mut self, sk: &Sock<'_>) {
         self.model.full_bw_reached = true;

@@ -128,7 +128,7 @@ impl<N: Numbers> Bbr3<N> {
         self.model.update_min_rtt(sk, rs, EqualRtt::IsIgnored, draw);
     }
 
-    /// The fast path for an ACK with an application-limited sample: calls only `update_state`.
+    /// The fast path for an ACK with an application-limited rate sample: calls only `update_state`.
     /// Returns true if pacing rate and cwnd need no update. If the result is false, the caller must
     /// update pacing rate and cwnd. Linux: `bbr_run_fast_path`.
     #[inline(never)]

@@ -33,7 +33,7 @@ pub const PARAMS: &[ParamSpec] = &[
 /// Returns the kernel's constants, except for the parameters that the scenario sets.
 ///
 /// # Errors
-/// Fails if a value is out of range.
+/// Fails if a value has the wrong type or is out of range.
 pub(crate) fn from_scenario(params: &ScenarioParams) -> Result<Params, ParamError> {
     let table = ParamTable::new(PARAMS, params);
     let loss_thresh = table.integer("loss_thresh", 0..=255)?;

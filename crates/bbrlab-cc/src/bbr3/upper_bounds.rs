@@ -1,6 +1,6 @@
 //! Adapts `inflight_hi`, the inflight that the path tolerated when it was last probed.
 //!
-//! `inflight_hi` is set to the inflight at which a probe met too much loss or too many marks.
+//! `inflight_hi` is set to the inflight at which a probe met too much loss or too many CE marks.
 //! `inflight_hi` is raised when a larger inflight causes neither too much loss nor too many marks.
 
 use super::{Bbr3, ECN_EXCESS};
@@ -34,10 +34,10 @@ impl<N: Numbers> Bbr3<N> {
         false
     }
 
-    /// Called if a probe met too much loss or too many marks. Ends UP, and sets `inflight_hi` to
+    /// Called if a probe met too much loss or too many CE marks. Ends UP, and sets `inflight_hi` to
     /// the larger of two values: the probe's inflight, and (1 - `beta`) times the inflight target.
-    /// An application-limited sample does not change `inflight_hi`, because it does not show the
-    /// path's limit. Linux: `bbr_handle_inflight_too_high`.
+    /// An application-limited rate sample does not change `inflight_hi`, because it does not show
+    /// the path's limit. Linux: `bbr_handle_inflight_too_high`.
     #[inline(never)]
     pub(super) fn handle_inflight_too_high(
         &mut self,
@@ -56,9 +56,9 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Called in UP if there is neither too much loss nor too many marks. If `inflight_hi` limits
-    /// the flow, raises `inflight_hi`; the amount per round doubles each round. Linux:
-    /// `bbr_probe_inflight_hi_upward`.
+    /// Called in UP if there is neither too much loss nor too many CE marks. If `inflight_hi`
+    /// limits the flow, raises `inflight_hi`; the amount per round trip doubles each round trip.
+    /// Linux: `bbr_probe_inflight_hi_upward`.
     #[inline(never)]
     fn probe_inflight_hi_upward(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         let model = &mut self.model;

@@ -5,13 +5,13 @@ use super::Bbr3Ietf;
 use super::sample::{Sample, Transport};
 use crate::WindowedFilter;
 
-/// `BBR.ExtraAckedFilterLen` in rounds: the first constant applies after the pipe has been judged
-/// full, the second before.
+/// `BBR.ExtraAckedFilterLen` in round trips: the first constant applies after the pipe has been
+/// judged full, the second before.
 const EXTRA_ACKED_FILTER_LEN: u32 = 10;
 const EXTRA_ACKED_FILTER_LEN_STARTUP: u32 = 1;
 
-/// The current interval of measurement, and the maximum of `extra_acked` over the last 10 rounds,
-/// or over one round before the pipe has been judged full.
+/// The current interval of measurement, and the maximum of `extra_acked` over the last 10 round
+/// trips, or over one round trip before the pipe has been judged full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the draft's names")]
 pub(super) struct ExtraAcked {

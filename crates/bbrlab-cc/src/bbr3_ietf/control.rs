@@ -10,7 +10,7 @@ use super::{Bbr3Ietf, INFINITY, State};
 const PACING_MARGIN_PERCENT: u64 = 1;
 /// `BBR.DefaultCwndGain` in percent.
 const DEFAULT_CWND_GAIN_PERCENT: u64 = 200;
-/// RTT in microseconds that is assumed before the first sample.
+/// RTT in microseconds that is assumed before the first RTT sample.
 const NOMINAL_RTT_US: u64 = 1000;
 /// Bounds of the send quantum: the upper bound in bytes, the lower bound in segments.
 const SEND_QUANTUM_MAX: u64 = 65_536;

@@ -1,14 +1,14 @@
 //! Draft 5.3.1.2: decides whether the delivery rate has stopped growing.
 //!
-//! The pipe is full after three rounds that are not application-limited, each with a rate below
-//! 1.25 times the plateau, the last rate that counted as growth. When the pipe is first judged
-//! full, Startup ends for the rest of the connection; each later judgement ends a phase UP.
+//! The pipe is full after three round trips (rounds) that are not application-limited, each with a
+//! rate below 1.25 times the plateau, the last rate that counted as growth. When the pipe is first
+//! judged full, Startup ends for the rest of the connection; each later judgement ends a phase UP.
 
 use super::sample::Sample;
 
 /// The smallest factor that counts as growth, in percent.
 const GROWTH_PERCENT: u64 = 125;
-/// Number of rounds without growth after which the pipe counts as full.
+/// Number of round trips without growth after which the pipe counts as full.
 const FULL_BW_COUNT: u8 = 3;
 
 /// The plateau of the delivery rate, and whether the pipe has been judged full.
@@ -17,8 +17,8 @@ const FULL_BW_COUNT: u8 = 3;
 pub(super) struct FullPipe {
     /// The plateau, in bytes per second.
     pub(super) full_bw: u64,
-    /// Number of rounds since the last growth beyond `full_bw`; application-limited rounds are not
-    /// counted.
+    /// Number of round trips since the last growth beyond `full_bw`; application-limited ones are
+    /// not counted.
     pub(super) full_bw_count: u8,
     /// Whether the pipe has been judged full since this state was last reset.
     pub(super) full_bw_now: bool,
@@ -40,9 +40,10 @@ impl FullPipe {
         self.full_bw_now = false;
     }
 
-    /// Draft: `CheckFullBWReached`. Only the first ACK of a round is tested for a full pipe.
+    /// Draft: `CheckFullBWReached`. Only the first ACK of a round trip is tested for a full pipe.
     pub(super) fn check(&mut self, round_start: bool, rs: &Sample) {
-        // Deviation 6 in `mod.rs`: an ACK without a rate does not count as a round without growth.
+        // Deviation 6 in `mod.rs`: an ACK without a rate does not count as a round trip without
+        // growth.
         if self.full_bw_now || !round_start || rs.is_app_limited || rs.delivery_rate == 0 {
             return;
         }

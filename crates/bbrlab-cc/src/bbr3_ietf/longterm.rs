@@ -22,8 +22,9 @@ pub(super) struct LongTerm {
 }
 
 impl Bbr3Ietf {
-    /// Draft: `AdaptLongTermModel`. Raises `inflight_longterm` if the sample does not show too much
-    /// loss. Returns whether REFILL began, so that the caller skips the other tests of the phase.
+    /// Draft: `AdaptLongTermModel`. Raises `inflight_longterm` if the rate sample does not show too
+    /// much loss. Returns whether REFILL began, so that the caller skips the other tests of the
+    /// phase.
     pub(super) fn adapt_long_term_model(&mut self, c: &Transport<'_>, rs: &Sample) -> bool {
         if self.rounds.round_start && self.note_ack_phase(c, rs) {
             return true;
@@ -38,10 +39,10 @@ impl Bbr3Ietf {
         false
     }
 
-    /// Runs the part of `AdaptLongTermModel` that the draft runs at the start of a round. Advances
-    /// `ack_phase` and, a round after a probe has ended, the filter of `max_bw`. Returns whether
-    /// REFILL began. REFILL begins if the last probe stopped at `inflight_longterm` as a precaution
-    /// and did not meet too much loss.
+    /// Runs the part of `AdaptLongTermModel` that the draft runs at the start of a round trip.
+    /// Advances `ack_phase` and, a round trip after a probe has ended, the filter of `max_bw`.
+    /// Returns whether REFILL began. REFILL begins if the last probe stopped at `inflight_longterm`
+    /// as a precaution and did not meet too much loss.
     fn note_ack_phase(&mut self, c: &Transport<'_>, rs: &Sample) -> bool {
         if self.probing.ack_phase == AckPhase::ProbeStarting {
             self.probing.ack_phase = AckPhase::ProbeFeedback;
@@ -64,9 +65,9 @@ impl Bbr3Ietf {
         again
     }
 
-    /// Draft: `ProbeInflightLongtermUpward`. Called in UP at a sample without too much loss. If
-    /// `inflight_longterm` limits the flow, raises `inflight_longterm`, and doubles the growth at
-    /// the start of each round.
+    /// Draft: `ProbeInflightLongtermUpward`. Called in UP at a rate sample without too much loss.
+    /// If `inflight_longterm` limits the flow, raises `inflight_longterm`, and doubles the growth
+    /// at the start of each round trip.
     fn probe_inflight_longterm_upward(&mut self, c: &Transport<'_>, rs: &Sample) {
         if !c.conn.is_cwnd_limited || c.cwnd < self.longterm.inflight_longterm {
             return;
@@ -109,7 +110,7 @@ impl Bbr3Ietf {
     }
 
     /// Draft: `HandleInflightTooHigh`. Sets `inflight_longterm` to the volume in flight of `rs`,
-    /// but at least to 70 % of the target, and ends UP. An application-limited sample does not
+    /// but at least to 70 % of the target, and ends UP. An application-limited rate sample does not
     /// change `inflight_longterm`.
     fn handle_inflight_too_high(&mut self, c: &Transport<'_>, rs: &Sample, draw: &mut impl Draw) {
         self.probing.prev_probe_too_high = true;

@@ -65,12 +65,12 @@
 //!    entering `ProbeBW` from Drain, which would leave cwnd's gain at 0.5 after `ProbeRTT`.
 //! 4. `max_bw` is the maximum of two values, one per probing cycle, as 5.5.6 describes; the
 //!    windowed filter that 5.5.5 names would store three values.
-//! 5. The number of rounds until the next probe is at most the smaller of `TargetInflight` and 63.
-//!    For this comparison, `TargetInflight` is converted from bytes to packets, because 5.3.3.8.2
-//!    counts "round trips" of a Reno flow, which adds one packet per round.
-//! 6. An ACK without a reliable delivery rate does not count as a round without growth.
+//! 5. The number of round trips until the next probe is at most the smaller of `TargetInflight` and
+//!    63. For this comparison, `TargetInflight` is converted from bytes to packets, because
+//!    5.3.3.8.2 counts "round trips" of a Reno flow, which adds one packet per round trip.
+//! 6. An ACK without a reliable delivery rate does not count as a round trip without growth.
 //! 7. `C.has_selective_acks` is always true, even if a scenario switches SACK off.
-//! 8. A CE mark has the effect of a loss in the round. The draft (3.7) says "MUST treat any CE
+//! 8. A CE mark counts as a loss in the current loss round. The draft (3.7) says "MUST treat any CE
 //!    marks as congestion", but specifies no response.
 //! 9. The initial pacing rate is computed again when the first RTT is known, as the prose of 5.6.2
 //!    says.
@@ -180,7 +180,7 @@ impl Bbr3Ietf {
         Transport::new(conn, self.control.cwnd)
     }
 
-    /// Returns the control values that a callback returns to the sender. Stores cwnd in bytes for
+    /// Returns the `Control` struct that a callback returns to the sender. Stores cwnd in bytes for
     /// the next callback.
     fn finish(&mut self, c: &Transport<'_>) -> Control {
         self.control.cwnd = c.cwnd;

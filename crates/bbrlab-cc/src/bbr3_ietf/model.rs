@@ -42,8 +42,8 @@ pub(super) fn percent_of(value: u64, percent: u64) -> u64 {
 }
 
 impl Bbr3Ietf {
-    /// Draft: `UpdateMaxBw`. Application-limited samples are used only if they are at least the
-    /// current maximum.
+    /// Draft: `UpdateMaxBw`. Application-limited rate samples are used only if they are at least
+    /// the current maximum.
     pub(super) fn update_max_bw(&mut self, c: &Transport<'_>, rs: &Sample) {
         self.update_round(c, rs);
         let is_informative = rs.delivery_rate >= self.max_bw.get() || !rs.is_app_limited;

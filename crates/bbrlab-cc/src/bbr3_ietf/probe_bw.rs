@@ -8,12 +8,12 @@ use crate::Draw;
 /// the random part that is added.
 const PROBE_WAIT_BASE_US: u64 = 2_000_000;
 const PROBE_WAIT_RAND_US: u32 = 1_000_000;
-/// Largest number of rounds between probes, and the exclusive upper bound of the random value at
-/// which the count of rounds starts.
+/// Largest number of round trips between probes, and the exclusive upper bound of the random value
+/// at which the count of round trips starts.
 const PROBE_MAX_ROUNDS: u64 = 63;
 const PROBE_RAND_ROUNDS: u32 = 2;
-/// Number of rounds in UP in which the growth of `inflight_longterm` doubles. In later rounds of
-/// UP, the growth of `inflight_longterm` is constant.
+/// Number of round trips in UP in which the growth of `inflight_longterm` doubles. In later round
+/// trips of UP, the growth of `inflight_longterm` is constant.
 const PROBE_UP_ROUNDS_MAX: u32 = 30;
 
 /// `BBR.ack_phase`.
@@ -58,15 +58,15 @@ impl Probing {
     }
 
     /// Draft: `PickProbeWait`. Draws the time to the next probe, and the value at which the count
-    /// of rounds since the last probe starts.
+    /// of round trips since the last probe starts.
     fn pick_probe_wait(&mut self, draw: &mut impl Draw) {
         self.rounds_since_probe_up = u64::from(draw.below(PROBE_RAND_ROUNDS));
         self.bw_probe_wait_us = PROBE_WAIT_BASE_US + u64::from(draw.below(PROBE_WAIT_RAND_US));
     }
 
     /// Draft: `RaiseInflightLongtermSlope`. Sets the growth of `inflight_longterm` for the round
-    /// that begins. The growth is one segment in the first round of UP, and doubles in each later
-    /// round.
+    /// trip that begins. The growth is one segment in the first round trip of UP, and doubles in
+    /// each later one.
     pub(super) fn raise_slope(&mut self, c: &Transport<'_>) {
         let growth_this_round = 1_u64 << self.bw_probe_up_rounds;
         self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(PROBE_UP_ROUNDS_MAX);
@@ -163,7 +163,7 @@ impl Bbr3Ietf {
     }
 
     /// Draft: `IsTimeToProbeBW`. Whether the wait for the next probe is over, by time or by the
-    /// count of rounds. If so, also enters REFILL.
+    /// count of round trips. If so, also enters REFILL.
     fn is_time_to_probe_bw(&mut self, c: &Transport<'_>) -> bool {
         let elapsed = c.now_us() > self.probing.cycle_stamp_us + self.probing.bw_probe_wait_us;
         let is_due = elapsed || self.is_reno_coexistence_probe_time(c);

@@ -1,4 +1,4 @@
-//! Draft 5.5.1: packet-timed round trips.
+//! Draft 5.5.1: packet-timed round trips (rounds).
 
 use super::Bbr3Ietf;
 use super::sample::{Sample, Transport};
@@ -11,9 +11,9 @@ pub(super) struct Rounds {
     /// The count of delivered packets at which the round started. The ACK of a packet sent at this
     /// or a higher count ends the round; `None` before the first round.
     pub(super) next_round_delivered_pkts: Option<u32>,
-    /// Whether this ACK began a round.
+    /// Whether this ACK began a packet-timed round.
     pub(super) round_start: bool,
-    /// Number of rounds so far.
+    /// Number of packet-timed rounds so far.
     pub(super) round_count: u32,
 }
 

@@ -2,15 +2,15 @@
 //!
 //! The sender counts in packets of equal size, and records for each packet the values that the
 //! draft's sampler needs. Volumes are multiplied by the segment size here, once per ACK. Counts
-//! that wrap, such as the `C.delivered` that ends a round, stay in packets and in the sender's 32
-//! bits.
+//! that wrap, such as the `C.delivered` that ends a packet-timed round, stay in packets and in the
+//! sender's 32 bits.
 
 use crate::{Conn, LostSkb, RateSample};
 
-/// The sample of an ACK, RS in the draft. Volumes are in bytes.
+/// The rate sample of an ACK, RS in the draft. Volumes are in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Whether the ACK delivered a packet, so that it gives a sample. Draft: `RS.has_data`.
+    /// Whether the ACK delivered a packet, so that it gives a rate sample. Draft: `RS.has_data`.
     pub(super) has_data: bool,
     /// Delivery rate in bytes per second; 0 if there is no reliable rate.
     pub(super) delivery_rate: u64,
@@ -31,7 +31,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// Makes the sample of an ACK.
+    /// Makes the rate sample of an ACK.
     pub(super) fn of_ack(conn: &Conn, rs: &RateSample) -> Self {
         let mss = u64::from(conn.mss);
         let bytes = |packets: i32| u64::from(packets.max(0).cast_unsigned()) * mss;
@@ -51,8 +51,8 @@ impl Sample {
         }
     }
 
-    /// Makes the sample that the draft constructs for a lost packet, with the volume that was in
-    /// flight when the packet was sent. Draft: `HandleLostPacket`.
+    /// Makes the rate sample that the draft constructs for a lost packet, with the volume that was
+    /// in flight when the packet was sent. Draft: `HandleLostPacket`.
     pub(super) fn of_lost(conn: &Conn, packet: &LostSkb) -> Self {
         let mss = u64::from(conn.mss);
         Self {

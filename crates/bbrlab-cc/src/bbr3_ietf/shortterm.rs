@@ -15,9 +15,9 @@ pub(super) struct ShortTerm {
     pub(super) bw_shortterm: u64,
     /// `BBR.inflight_shortterm` in bytes.
     pub(super) inflight_shortterm: u64,
-    /// Largest delivery rate of the round, in bytes per second.
+    /// Largest delivery rate of the loss round, in bytes per second.
     pub(super) bw_latest: u64,
-    /// The largest `delivered` of the round's samples, in bytes.
+    /// The largest `delivered` of the loss round's rate samples, in bytes.
     pub(super) inflight_latest: u64,
     /// The count of delivered packets at which the loss round ends; `None` before the first loss
     /// round.
@@ -42,8 +42,8 @@ impl ShortTerm {
 }
 
 impl Bbr3Ietf {
-    /// Draft: `UpdateLatestDeliverySignals`. Raises the round's maxima to the sample's values, and
-    /// checks whether this ACK begins a loss round.
+    /// Draft: `UpdateLatestDeliverySignals`. Raises the loss round's maxima to the rate sample's
+    /// values, and checks whether this ACK begins a loss round.
     pub(super) fn update_latest_delivery_signals(&mut self, c: &Transport<'_>, rs: &Sample) {
         let short = &mut self.shortterm;
         short.loss_round_start = false;
@@ -57,7 +57,7 @@ impl Bbr3Ietf {
     }
 
     /// Draft: `AdvanceLatestDeliverySignals`. If this ACK begins a loss round, restarts the maxima
-    /// from the ACK's sample.
+    /// from the ACK's rate sample.
     pub(super) fn advance_latest_delivery_signals(&mut self, rs: &Sample) {
         if self.shortterm.loss_round_start {
             self.shortterm.bw_latest = rs.delivery_rate;
@@ -77,7 +77,7 @@ impl Bbr3Ietf {
     }
 
     /// Draft: `AdaptLowerBoundsFromCongestion`, `InitLowerBounds`, `LossLowerBounds`. After a loss
-    /// round with loss, reduces both short-term bounds to 70 %, but not below what the round
+    /// round with loss, reduces both short-term bounds to 70 %, but not below what this round
     /// delivered. Changes nothing in Startup, REFILL and UP.
     fn adapt_lower_bounds_from_congestion(&mut self, c: &Transport<'_>) {
         if self.state.is_probing_bw() || !self.shortterm.is_loss_in_round {
@@ -95,7 +95,7 @@ impl Bbr3Ietf {
             short.inflight_latest.max(percent_of(short.inflight_shortterm, BETA_PERCENT));
     }
 
-    /// Draft: `NoteLoss`. Records a loss. The first loss in a loss round begins a new loss round.
+    /// Draft: `NoteLoss`. Records a loss. The first loss in a loss round restarts this round.
     pub(super) fn note_loss(&mut self, c: &Transport<'_>) {
         if !self.shortterm.is_loss_in_round {
             self.shortterm.loss_round_delivered_pkts = Some(c.conn.delivered);

@@ -1,11 +1,11 @@
-//! Reports the state under the draft's names, and computes the values for time series.
+//! Reports BBR's variables under the draft's names, and computes the values for time series.
 
 use super::{Bbr3Ietf, INFINITY, State};
 use crate::{Conn, Info};
 
 impl Bbr3Ietf {
-    /// Reports the whole state in bytes, microseconds, bytes per second and percent; Infinity is
-    /// reported as -1. Names are the draft's names without `BBR.`.
+    /// Reports all of BBR's variables in bytes, microseconds, bytes per second and percent;
+    /// Infinity is reported as -1. Names are the draft's names without `BBR.`.
     pub(super) fn draft_snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         let mut put = |name, value: u64| field(name, value.cast_signed());
         put("state", self.state as u64);

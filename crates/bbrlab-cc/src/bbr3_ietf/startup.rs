@@ -8,10 +8,10 @@ use crate::{CaState, Draw, LostSkb};
 /// `BBRStartupFullLossCnt`: the smallest number of separate ranges of lost packets in a loss round
 /// at which loss can end Startup.
 const STARTUP_FULL_LOSS_CNT: u32 = 6;
-/// Drain ends after more than this number of rounds, regardless of inflight.
+/// Drain ends after more than this number of round trips, regardless of inflight.
 const DRAIN_ROUNDS: u32 = 3;
 
-/// The state that is used only in Startup and Drain.
+/// The variables that are used only in Startup and Drain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Startup {
     /// `BBR.drain_start_round`: the number of the round in which Drain began.
@@ -97,7 +97,7 @@ impl Bbr3Ietf {
     }
 
     /// Draft: `CheckDrainDone`. Leaves Drain for DOWN if inflight is at most the BDP, or after more
-    /// than three rounds.
+    /// than three round trips.
     pub(super) fn check_drain_done(&mut self, c: &Transport<'_>, draw: &mut impl Draw) {
         if self.state != State::Drain {
             return;

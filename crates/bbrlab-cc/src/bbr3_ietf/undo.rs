@@ -1,4 +1,4 @@
-//! Draft 5.5.11, 5.6.4.4: the values saved before a loss episode. cwnd is restored after every
+//! Draft 5.5.11, 5.6.4.4: the values saved before a loss episode. cwnd is restored after every loss
 //! episode, the bounds only after a spurious loss.
 
 use super::sample::Transport;
@@ -16,7 +16,7 @@ pub(super) struct Undo {
     pub(super) inflight_longterm: u64,
     /// `BBR.prior_cwnd` in bytes.
     pub(super) prior_cwnd: u64,
-    /// Whether the state before the current loss episode has already been saved (deviation 2).
+    /// Whether the values before the current loss episode have already been saved (deviation 2).
     pub(super) is_saved: bool,
 }
 
@@ -51,7 +51,7 @@ impl Bbr3Ietf {
         };
     }
 
-    /// Called at the end of loss recovery: restores cwnd, and lets the next loss begin a new
+    /// Called at the end of loss recovery: restores cwnd, and lets the next loss begin a new loss
     /// episode.
     pub(super) fn exit_recovery(&mut self, c: &mut Transport<'_>) {
         self.restore_cwnd(c);

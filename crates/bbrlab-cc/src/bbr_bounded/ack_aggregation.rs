@@ -5,7 +5,8 @@
 //! between the bursts. The sender can continue to send in a pause because cwnd is enlarged by the
 //! excess. The excess is the number of packets that a burst acknowledges, less the packets that the
 //! bandwidth delivers in that time. The excess is measured per epoch; a new epoch begins when the
-//! excess is not above 0. A filter has two slots, each with the largest excess of several rounds.
+//! excess is not above 0. A filter has two slots, each with the largest excess of several round
+//! trips.
 
 use super::Sock;
 use super::rate::delivered_in;
@@ -16,26 +17,27 @@ use crate::linux_int::stamp_us_delta;
 const ACK_EPOCH_ACKED_RESET_THRESH: u32 = 1 << 20;
 /// Largest number of packets that fits the 20 bits of the kernel's field.
 const ACK_EPOCH_ACKED_MAX: u32 = 0xf_ffff;
-/// Largest number of rounds that fits the 5 bits of the kernel's field.
+/// Largest number of round trips that fits the 5 bits of the kernel's field.
 const WIN_RTTS_MAX: u8 = 31;
 
-/// The current epoch, and the filter of two slots, each with the largest excess of several rounds.
+/// The current epoch, and the filter of two slots, each with the largest excess of several round
+/// trips.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AckAggregation {
     /// Start of the epoch, in microseconds.
     pub(super) ack_epoch_mstamp: u64,
     /// Number of packets acknowledged in the epoch.
     pub(super) ack_epoch_acked: u32,
-    /// The largest excess in each slot, in packets.
+    /// The largest excess in each of the filter's slots, in packets.
     pub(super) extra_acked: [u16; 2],
-    /// Number of rounds since the current slot began, at most 31.
+    /// Number of round trips since the filter's current slot began, at most 31.
     pub(super) extra_acked_win_rtts: u8,
-    /// Index of the current slot.
+    /// Index of the filter's current slot.
     pub(super) extra_acked_win_idx: u8,
 }
 
 impl AckAggregation {
-    /// Returns the larger of the excesses in the two slots, in packets.
+    /// Returns the larger of the excesses in the filter's two slots, in packets.
     pub(super) fn extra_acked(&self) -> u32 {
         u32::from(self.extra_acked[0].max(self.extra_acked[1]))
     }
@@ -46,8 +48,8 @@ impl AckAggregation {
         self.ack_epoch_acked = 0;
     }
 
-    /// Counts a round. After `win_rtts` rounds, the older slot is cleared and becomes the current
-    /// slot.
+    /// Counts a round trip. After `win_rtts` round trips, the older slot is cleared and becomes the
+    /// current slot.
     pub(super) fn new_round(&mut self, win_rtts: u8) {
         self.extra_acked_win_rtts = (self.extra_acked_win_rtts + 1).min(WIN_RTTS_MAX);
         if self.extra_acked_win_rtts >= win_rtts {

@@ -1,10 +1,10 @@
 //! Counts the packets delivered and lost in the current round trip, and derives the short-term
 //! bounds from the counts.
 //!
-//! While no probe is running, each round with loss reduces `bw_lo` and `inflight_lo` by a factor;
-//! marks reduce `inflight_lo`, and in BBRv2-EXP also `bw_lo`. A loss does not reduce the bounds
-//! below the bandwidth and inflight that the round delivered, because the path has just carried
-//! them.
+//! While no probe is running, each loss round with a loss reduces `bw_lo` and `inflight_lo` by a
+//! factor; CE marks reduce `inflight_lo`, and in BBRv2-EXP also `bw_lo`. A loss does not reduce the
+//! bounds below the bandwidth and inflight that the round delivered, because the path has just
+//! carried them.
 
 use super::rate::scaled;
 use super::{BBR_UNIT, Model, Numbers, Sock, UNSET};
@@ -15,44 +15,44 @@ use crate::RateSample;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's independent facts")]
 pub(crate) struct Signals {
-    /// The largest bandwidth sample of the round, in packets per microsecond `<< 24`.
+    /// The largest bandwidth sample of the loss round, in packets per microsecond `<< 24`.
     pub(crate) bw_latest: u32,
-    /// The largest `delivered` of the round's samples, in packets.
+    /// The largest `delivered` of the loss round's rate samples, in packets.
     pub(crate) inflight_latest: u32,
-    /// The count of delivered packets at which the loss round began. A sample of a packet that was
-    /// sent at this or a higher count ends the loss round.
+    /// The count of delivered packets at which the loss round began. A rate sample of a packet that
+    /// was sent at this or a higher count ends the loss round.
     pub(crate) loss_round_delivered: u32,
     /// Whether this ACK began a loss round.
     pub(crate) loss_round_start: bool,
     /// Whether packets were marked lost in the current loss round.
     pub(crate) loss_in_round: bool,
-    /// Whether ACKs of the current loss round echoed marks.
+    /// Whether ACKs of the current loss round echoed CE marks.
     pub(crate) ecn_in_round: bool,
     /// Whether packets were lost in the current probing cycle.
     pub(crate) loss_in_cycle: bool,
     /// Whether packets delivered in the current probing cycle were marked.
     pub(crate) ecn_in_cycle: bool,
-    /// Number of ACKs of the round that reported loss, at most 15. Counted only in STARTUP.
+    /// Number of ACKs of the loss round that reported loss, at most 15. Counted only in STARTUP.
     pub(super) loss_events_in_round: u8,
 }
 
 impl Signals {
-    /// Raises `bw_latest` and `inflight_latest` to the sample's bandwidth and `delivered`, where
-    /// these are larger.
+    /// Raises `bw_latest` and `inflight_latest` to the rate sample's bandwidth and `delivered`,
+    /// where these are larger.
     pub(crate) fn take_latest(&mut self, rs: &RateSample, sample_bw: u32) {
         self.bw_latest = self.bw_latest.max(sample_bw);
         self.inflight_latest = self.inflight_latest.max(rs.delivered.cast_unsigned());
     }
 
-    /// Sets `bw_latest` and `inflight_latest` to the sample's bandwidth and `delivered`.
+    /// Sets `bw_latest` and `inflight_latest` to the rate sample's bandwidth and `delivered`.
     pub(crate) fn restart_latest(&mut self, rs: &RateSample, sample_bw: u32) {
         self.bw_latest = sample_bw;
         self.inflight_latest = rs.delivered.cast_unsigned();
     }
 
-    /// Clears the signals of the round and of the cycle. Called when DRAIN or DOWN begins, because
-    /// the short-term bounds must not respond to the losses and marks of STARTUP or of a probe.
-    /// Linux: `bbr_reset_congestion_signals`.
+    /// Clears the signals of the loss round and of the probing cycle. Called when DRAIN or DOWN
+    /// begins, because the short-term bounds must not respond to the losses and CE marks of STARTUP
+    /// or of a probe. Linux: `bbr_reset_congestion_signals`.
     pub(super) fn reset(&mut self) {
         self.loss_in_round = false;
         self.ecn_in_round = false;
@@ -62,7 +62,7 @@ impl Signals {
         self.inflight_latest = 0;
     }
 
-    /// Records that a packet was lost. The first loss of a round begins a new loss round, so that
+    /// Records that a packet was lost. The first loss of a loss round restarts this round, so that
     /// `bw_latest` and `inflight_latest` cover a whole round trip after the loss.
     pub(crate) fn note_loss(&mut self, delivered: u32) {
         if !self.loss_in_round {
@@ -78,8 +78,8 @@ impl Signals {
     }
 }
 
-/// The short-term bounds, which are unset from the start of a probe until loss or marks occur after
-/// the probe.
+/// The short-term bounds, which are unset from the start of a probe until loss or CE marks occur
+/// after the probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LowerBounds {
     /// Bound on the bandwidth, in packets per microsecond `<< 24`.
@@ -108,8 +108,8 @@ impl<N: Numbers> Model<N> {
         }
     }
 
-    /// Reduces both bounds after a round with loss, but not below the bandwidth and inflight that
-    /// the round delivered. Linux: `bbr_loss_lower_bounds`.
+    /// Reduces both bounds after a loss round with a loss, but not below the bandwidth and inflight
+    /// that this round delivered. Linux: `bbr_loss_lower_bounds`.
     pub(crate) fn cut_lower_bounds_for_loss(&mut self, sk: &Sock<'_>) {
         self.init_bw_lo();
         self.init_inflight_lo(sk);
@@ -119,8 +119,8 @@ impl<N: Numbers> Model<N> {
         self.lower.inflight_lo = self.signals.inflight_latest.max(scaled(inflight_lo, kept));
     }
 
-    /// Returns the value to which a round with marks reduces `inflight_lo`. The caller stores the
-    /// value. Linux: `bbr_ecn_lower_bounds`.
+    /// Returns the value to which a loss round with CE marks reduces `inflight_lo`. The caller
+    /// stores the value. Linux: `bbr_ecn_lower_bounds`.
     pub(crate) fn inflight_lo_after_marks(&mut self, sk: &Sock<'_>) -> u32 {
         self.init_inflight_lo(sk);
         scaled(self.lower.inflight_lo, self.ecn.cut(&self.params))

@@ -123,7 +123,7 @@ impl<N: Numbers> Model<N> {
         let target = self.with_burst_budget(target, segs);
         let mut cwnd = sk.ctl.cwnd;
         // `try_fast_path` is set to true below if cwnd has reached its target. If `try_fast_path`
-        // is true and the next ACK's sample is application-limited, that ACK may skip the
+        // is true and the next ACK's rate sample is application-limited, that ACK may skip the
         // computation of cwnd (see `may_take_fast_path`).
         self.try_fast_path = false;
         if self.full_bw_reached {

@@ -1,4 +1,4 @@
-//! Leaving STARTUP because of loss or marks; entering and leaving DRAIN.
+//! Leaving STARTUP because of loss or CE marks; entering and leaving DRAIN.
 
 use super::{BBR_UNIT, EcnExcess, Mode, Model, Numbers, Sock};
 use crate::{CaState, Draw, RateSample};
@@ -36,8 +36,8 @@ impl<N: Numbers> Model<N> {
         too_high
     }
 
-    /// Whether marks end STARTUP. `ce_ratio` is the share of marked packets in the round, in 1/256.
-    /// Linux: `bbr_check_ecn_too_high_in_startup`.
+    /// Whether CE marks end STARTUP. `ce_ratio` is the share of marked packets in the round trip,
+    /// in 1/256. Linux: `bbr_check_ecn_too_high_in_startup`.
     pub(crate) fn marks_end_startup(&mut self, ce_ratio: u32) -> bool {
         !self.full_bw_reached && self.ecn.ends_startup(ce_ratio, &self.params)
     }

@@ -1,8 +1,8 @@
-//! ECN as in DCTCP: a moving average of the share of marked packets at the sender, and an exact
-//! echo of marks by the receiver.
+//! ECN as in DCTCP: a moving average of the share of CE-marked packets at the sender, and an exact
+//! echo of CE marks by the receiver.
 //!
 //! The receiver acknowledges each sequence of packets with equal CE marks separately. The sender
-//! updates the average share of marked packets once per round.
+//! updates the average share of marked packets once per round trip.
 
 use super::{BBR_UNIT, Params, Sock};
 use crate::linux_int::trunc_u32;
@@ -11,16 +11,16 @@ use crate::{CwndEvent, ecn_flags};
 /// The bit of `ack_pending` that requests an immediate ACK. Linux: `ICSK_ACK_NOW`.
 const ACK_NOW: u8 = 16;
 
-/// The sender's average share of marked packets, and the receiver's state for the echo of marks.
+/// The sender's average share of marked packets, and the receiver's state for the echo of CE marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct Ecn {
-    /// Whether the sender responds to marks on this connection. The flag never changes from
-    /// true to false.
+    /// Whether the sender responds to CE marks on this connection. The flag never changes from true
+    /// to false.
     pub(crate) ecn_eligible: bool,
     /// The averaged share of marked packets, in 1/256.
     pub(super) ecn_alpha: u16,
-    /// Number of consecutive rounds of STARTUP with too many marks.
+    /// Number of consecutive round trips of STARTUP with too many CE marks.
     pub(super) startup_ecn_rounds: u8,
     /// The connection's `delivered` at the last update of the average.
     pub(super) alpha_last_delivered: u32,
@@ -43,8 +43,8 @@ impl Ecn {
         sane.then_some((delivered, delivered_ce))
     }
 
-    /// Updates the average with the round's share of marked packets, and returns this share in
-    /// 1/256.
+    /// Updates the average with the round trip's share of CE-marked packets, and returns this share
+    /// in 1/256.
     pub(crate) fn update_alpha(
         &mut self,
         sk: &Sock<'_>,
@@ -61,8 +61,8 @@ impl Ecn {
         trunc_u32(ce_ratio)
     }
 
-    /// Counts consecutive rounds of STARTUP in which at least the share `ecn_thresh` of packets was
-    /// marked. Returns whether the count has reached `full_ecn_cnt`.
+    /// Counts consecutive round trips of STARTUP in which at least the share `ecn_thresh` of
+    /// packets was marked. Returns whether the count has reached `full_ecn_cnt`.
     pub(super) fn ends_startup(&mut self, ce_ratio: u32, params: &Params) -> bool {
         if !self.ecn_eligible || params.full_ecn_cnt == 0 || params.ecn_thresh == 0 {
             return false;
@@ -73,7 +73,7 @@ impl Ecn {
         self.startup_ecn_rounds >= params.full_ecn_cnt
     }
 
-    /// Returns the factor, in 1/256, by which a bound is multiplied after a round with marks.
+    /// Returns the factor, in 1/256, by which a bound is multiplied because of CE marks.
     pub(crate) fn cut(&self, params: &Params) -> u32 {
         BBR_UNIT - ((u32::from(self.ecn_alpha) * u32::from(params.ecn_factor)) >> 8)
     }

@@ -1,5 +1,5 @@
-//! Decides from losses and marks whether too much was in flight, and computes the inflight at which
-//! the loss rate became too high.
+//! Decides from losses and CE marks whether too much was in flight, and computes the inflight at
+//! which the loss rate became too high.
 
 use super::rate::scaled;
 use super::{BBR_UNIT, Model, Numbers, UNSET};
@@ -82,16 +82,16 @@ impl Flight {
 }
 
 impl<N: Numbers> Model<N> {
-    /// Whether loss or marks show that too much was in flight when the sampled packet was sent.
+    /// Whether loss or CE marks show that too much was in flight when the sampled packet was sent.
     /// Returns false early in the usual case, when no packet was lost and the sender does not
-    /// respond to marks.
+    /// respond to CE marks.
     #[inline]
     pub(crate) fn is_sample_too_high(&self, rs: &RateSample, ecn: EcnExcess) -> bool {
         (rs.lost > 0 || self.ecn.ecn_eligible) && self.is_inflight_too_high(rs.into(), ecn)
     }
 
-    /// Whether the counts of losses and marks in `flight` show that too much was in flight. Linux:
-    /// `bbr_is_inflight_too_high`.
+    /// Whether the counts of losses and CE marks in `flight` show that too much was in flight.
+    /// Linux: `bbr_is_inflight_too_high`.
     #[inline(never)]
     pub(crate) fn is_inflight_too_high(&self, flight: Flight, ecn: EcnExcess) -> bool {
         if flight.lost > 0 && flight.tx_in_flight != 0 {

@@ -22,7 +22,7 @@ impl MaxBw {
         self.cycles
     }
 
-    /// Adds a sample to the current cycle.
+    /// Adds a bandwidth sample to the current probing cycle.
     #[inline]
     pub(crate) fn take(&mut self, bw: u32) {
         if bw > self.cycles[1] {
@@ -37,7 +37,8 @@ impl MaxBw {
         *self = Self { cycles: [0, bw], greater: bw };
     }
 
-    /// If the current cycle has samples, starts a new cycle and drops the previous cycle's maximum.
+    /// If the current probing cycle has bandwidth samples, starts a new cycle and drops the
+    /// previous cycle's maximum.
     pub(crate) fn advance(&mut self) {
         let [_, latest] = self.cycles;
         if latest != 0 {

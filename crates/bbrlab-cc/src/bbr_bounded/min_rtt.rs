@@ -9,12 +9,12 @@ use super::{AckPhase, Mode, Model, Numbers, Params, Sock};
 use crate::linux_int::{after, msecs_to_jiffies, trunc_u32};
 use crate::{Draw, RateSample};
 
-/// Whether an RTT equal to the minimum restarts the minimum's window.
+/// Whether an RTT equal to the minimum restarts the time until the minimum expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EqualRtt {
-    /// BBRv2: an equal RTT restarts the window.
+    /// BBRv2: an equal RTT restarts this time.
     Refreshes,
-    /// BBRv3: only a smaller RTT restarts the window.
+    /// BBRv3: only a smaller RTT restarts this time.
     IsIgnored,
 }
 
@@ -22,7 +22,7 @@ pub(crate) enum EqualRtt {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct MinRtt {
-    /// The minimum that the model uses, in microseconds; `u32::MAX` before the first sample.
+    /// The minimum that the model uses, in microseconds; `u32::MAX` before the first RTT sample.
     pub(crate) min_rtt_us: u32,
     /// The time at which `min_rtt_us` was measured.
     pub(super) min_rtt_stamp: u32,
@@ -43,8 +43,8 @@ impl MinRtt {
         }
     }
 
-    /// Updates the filters from a sample; returns whether the short filter's window had expired
-    /// before this sample.
+    /// Updates both filters from an RTT sample; returns whether the short filter's minimum had
+    /// expired before.
     #[inline]
     fn update(&mut self, sk: &Sock<'_>, rs: &RateSample, params: &Params, equal: EqualRtt) -> bool {
         let (now, hz) = (sk.conn.jiffies, sk.conn.hz);
@@ -71,18 +71,18 @@ impl MinRtt {
     }
 }
 
-/// The state that determines when the current PROBE_RTT ends.
+/// The values that determine when the current PROBE_RTT ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProbeRtt {
     /// The earliest end of PROBE_RTT in jiffies; 0 until inflight is at most PROBE_RTT's cwnd.
     pub(super) probe_rtt_done_stamp: u32,
-    /// Whether a whole round has passed since inflight became at most PROBE_RTT's cwnd.
+    /// Whether a whole round trip has passed since inflight became at most PROBE_RTT's cwnd.
     pub(super) probe_rtt_round_done: bool,
 }
 
 impl<N: Numbers> Model<N> {
-    /// Updates the minimum RTT from a sample. Enters PROBE_RTT if the short filter's window has
-    /// expired, and leaves PROBE_RTT when its time is over. Linux: `bbr_update_min_rtt`.
+    /// Updates the minimum RTT from an RTT sample. Enters PROBE_RTT if the short filter's minimum
+    /// has expired, and leaves PROBE_RTT when its time is over. Linux: `bbr_update_min_rtt`.
     #[inline]
     pub(crate) fn update_min_rtt(
         &mut self,
@@ -121,8 +121,9 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Called at each ACK in PROBE_RTT. When inflight has fallen to PROBE_RTT's cwnd, starts the
-    /// 200 ms and the round after which PROBE_RTT ends. Also marks the packets in flight as
-    /// application-limited, because their low delivery rates do not show the path's bandwidth.
+    /// wait after which PROBE_RTT ends: until both 200 ms and a round trip have passed. Also marks
+    /// the packets in flight as application-limited, because their low delivery rates do not show
+    /// the path's bandwidth.
     #[inline(never)]
     fn hold_probe_rtt(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         let conn = sk.conn;

@@ -126,17 +126,18 @@ pub struct Model<N = RuntimeParams<Params>> {
     pub(crate) lower: LowerBounds,
     /// Long-term bound of inflight in packets.
     pub(crate) inflight_hi: u32,
-    /// Signals of the current round and the current cycle: deliveries, losses and marks.
+    /// Signals of the current loss round and the current probing cycle: deliveries, losses and CE
+    /// marks.
     pub(crate) signals: Signals,
     /// The estimate of ACK aggregation.
     pub(crate) aggregation: AckAggregation,
-    /// The average share of marked packets and, for a receiver, the state for the echo of marks.
+    /// The average share of marked packets and, for a receiver, the state for the echo of CE marks.
     pub(crate) ecn: Ecn,
     /// The state of the current bandwidth probe, and of the wait for the next one.
     pub(crate) probing: Probing,
     /// The two filters of the minimum RTT.
     pub(crate) min_rtt: MinRtt,
-    /// The state of the current PROBE_RTT.
+    /// The values that determine when the current PROBE_RTT ends.
     probe_rtt: ProbeRtt,
     /// The last computed size of a burst, and the inputs of the computation.
     planned: PlannedBurst,
@@ -144,10 +145,10 @@ pub struct Model<N = RuntimeParams<Params>> {
     pub(crate) recovery: Recovery,
 
     /// The bandwidth with which later bandwidths are compared to detect that the bandwidth has
-    /// stopped growing. v2 compares the filter's maximum, v3 each sample.
+    /// stopped growing. v2 compares the filter's maximum, v3 each bandwidth sample.
     pub(crate) full_bw: u32,
-    /// Number of consecutive rounds without growth beyond `full_bw`. The kernel's field has two
-    /// bits, so the count wraps from 3 to 0.
+    /// Number of consecutive round trips without growth beyond `full_bw`. The kernel's field has
+    /// two bits, so the count wraps from 3 to 0.
     pub(crate) full_bw_cnt: u8,
     /// Whether the pipe has been judged full. The value never changes from true to false.
     pub(crate) full_bw_reached: bool,
@@ -157,7 +158,7 @@ pub struct Model<N = RuntimeParams<Params>> {
     init_cwnd: u8,
     /// True from the end of an application-limited idle time until the next ACK that delivers data.
     idle_restart: bool,
-    /// Whether the next ACK may skip most updates of the model if its sample is
+    /// Whether the next ACK may skip most updates of the model if its rate sample is
     /// application-limited.
     pub(crate) try_fast_path: bool,
 }

@@ -65,46 +65,48 @@ pub struct Params {
 
     /// The factor by which the bandwidth must increase to count as growth.
     pub(crate) full_bw_thresh: u16,
-    /// Number of rounds without growth after which the pipe counts as full.
+    /// Number of round trips without bandwidth growth after which the pipe counts as full.
     pub(crate) full_bw_cnt: u8,
-    /// Loss may end STARTUP if at least this number of ACKs in one round report loss; 0 switches
-    /// this exit off.
+    /// Loss may end STARTUP if at least this number of ACKs in one loss round report loss; 0
+    /// switches this exit off.
     pub(crate) full_loss_cnt: u8,
-    /// Number of consecutive rounds with many marks that end STARTUP; 0 switches this exit off.
+    /// Number of consecutive round trips with many CE marks that end STARTUP; 0 switches this exit
+    /// off.
     pub(crate) full_ecn_cnt: u8,
 
     /// Factor by which the measured ACK aggregation is multiplied before it enlarges cwnd; 0
     /// switches the enlargement off.
     pub(crate) extra_acked_gain: u16,
-    /// Number of rounds per slot. Each of the two slots holds the largest excess of ACK aggregation
-    /// in its rounds.
+    /// Number of round trips per slot of the aggregation filter. Each of the two slots holds the
+    /// largest excess of ACK aggregation in its round trips.
     pub(crate) extra_acked_win_rtts: u8,
     /// Whether ACK aggregation enlarges cwnd before the pipe has been judged full.
     pub(crate) extra_acked_in_startup: bool,
 
-    /// Share of the short-term bounds that is subtracted after a round with loss.
+    /// Share of the short-term bounds that is subtracted after a loss round with a loss.
     pub(crate) beta: u8,
     /// If the lost packets exceed this share of the packets in flight, loss is too high.
     pub(crate) loss_thresh: u8,
     /// Share of `inflight_hi` that is left free outside probes.
     pub(crate) inflight_headroom: u8,
 
-    /// Weight of a round's share of marked packets in the moving average of this share (alpha).
+    /// Weight of a round trip's share of CE-marked packets in the moving average of this share
+    /// (alpha).
     pub(crate) ecn_alpha_gain: u8,
     /// Initial value of the average share of marked packets (alpha).
     pub(crate) ecn_alpha_init: u16,
-    /// A round with marks subtracts a share of `inflight_lo`: this factor times alpha. 0 switches
-    /// the response to ECN off.
+    /// A loss round with CE marks subtracts a share of `inflight_lo`: this factor times alpha. 0
+    /// switches the response to ECN off.
     pub(crate) ecn_factor: u8,
-    /// Share of delivered packets with a mark at which (v2) or above which (v3) there are too many
-    /// marks; 0 switches the test off.
+    /// Share of delivered packets with a CE mark at which (v2) or above which (v3) there are too
+    /// many marks; 0 switches the test off.
     pub(crate) ecn_thresh: u8,
-    /// Largest minimum RTT at which the sender responds to marks, in microseconds; 0 means no
+    /// Largest minimum RTT at which the sender responds to CE marks, in microseconds; 0 means no
     /// limit.
     pub(crate) ecn_max_rtt_us: u32,
-    /// If the value is not 0, a probe immediately follows a cycle with marks but without loss. In
-    /// the probe's first round, inflight grows by about the share `ecn_reprobe_gain` of
-    /// `inflight_hi`.
+    /// If the value is not 0, a probe immediately follows a probing cycle with CE marks but without
+    /// loss. In the probe's first round trip, inflight grows by about the share `ecn_reprobe_gain`
+    /// of `inflight_hi`.
     pub(crate) ecn_reprobe_gain: u16,
     /// Whether the receiver acknowledges each sequence of packets with equal CE state separately,
     /// as in DCTCP.
@@ -112,15 +114,16 @@ pub struct Params {
 
     /// Inflight at which BBRv2's phase UP ends, as a multiple of the BDP.
     pub(crate) bw_probe_pif_gain: u16,
-    /// Count of rounds at which the next probe begins even if its time has not come, as a multiple
-    /// of the inflight in packets. The count is at most `bw_probe_max_rounds`, and equal to it if
-    /// `bw_probe_reno_gain` is 0.
+    /// Count of round trips at which the next probe begins even if its time has not come, as a
+    /// multiple of the inflight in packets. The count is at most `bw_probe_max_rounds`, and equal
+    /// to it if `bw_probe_reno_gain` is 0.
     pub(crate) bw_probe_reno_gain: u16,
-    /// Largest count of rounds between probes.
+    /// Largest count of round trips between probes.
     pub(crate) bw_probe_max_rounds: u8,
-    /// The count of rounds between probes starts at a random number below this bound.
+    /// The count of round trips between probes starts at a random number below this bound.
     pub(crate) bw_probe_rand_rounds: u8,
-    /// Shortest time between probes in microseconds, unless the count of rounds is reached first.
+    /// Shortest time between probes in microseconds, unless the count of round trips is reached
+    /// first.
     pub(crate) bw_probe_base_us: u32,
     /// Exclusive upper bound of the random time added to `bw_probe_base_us`, in microseconds.
     pub(crate) bw_probe_rand_us: u32,
@@ -155,10 +158,10 @@ pub struct Params {
     /// Linux: `bbr_pacing_margin_percent`.
     pub(crate) pacing_margin_percent: u8,
     /// Whether cwnd stops growing at twice the largest number of packets outstanding in the last
-    /// window.
+    /// window of data.
     pub(crate) usage_based_cwnd: bool,
-    /// Whether an ACK with an application-limited sample skips most updates of the model if these
-    /// updates would change nothing.
+    /// Whether an ACK with an application-limited rate sample skips most updates of the model if
+    /// these updates would change nothing.
     pub(crate) fast_path: bool,
     /// Whether bounds and cwnd are restored after a loss episode that proves spurious.
     pub(crate) undo: bool,

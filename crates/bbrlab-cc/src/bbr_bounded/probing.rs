@@ -1,8 +1,9 @@
 //! Bandwidth probes: when they start, their counters, and how the phases of PROBE_BW begin.
 //!
 //! A probe can cause loss, so probes are rare. The next probe starts after two to three seconds, or
-//! earlier: after as many rounds as a Reno flow with equal inflight has between two losses. Because
-//! of the second rule, a BBR flow does not get too small a share in competition with Reno flows.
+//! earlier: after as many round trips (rounds) as a Reno flow with equal inflight has between two
+//! losses. Because of the earlier start, a BBR flow does not get too small a share in competition
+//! with Reno flows.
 
 use super::congestion::LowerBounds;
 use super::rate::scaled;
@@ -10,8 +11,8 @@ use super::{AckPhase, BBR_UNIT, Mode, Model, Numbers, Phase, Sock, UNSET};
 use crate::linux_int::stamp_us_delta;
 use crate::{CaState, Draw, RateSample};
 
-/// Number of rounds in UP in which the growth of `inflight_hi` doubles. In later rounds the growth
-/// is constant.
+/// Number of round trips in UP in which the growth of `inflight_hi` doubles. In later round trips
+/// the growth is constant.
 const UP_ROUNDS_MAX: u8 = 30;
 
 /// The state of the current probe, and of the wait for the next probe.
@@ -22,19 +23,20 @@ pub(crate) struct Probing {
     pub(super) cycle_mstamp: u64,
     /// Time from the start of DOWN to the next probe, in microseconds.
     pub(super) probe_wait_us: u32,
-    /// Number of rounds since the last probe, plus a random number below `bw_probe_rand_rounds`.
+    /// Number of round trips since the last probe, plus a random number below
+    /// `bw_probe_rand_rounds`.
     pub(super) rounds_since_probe: u8,
     /// Whether the arriving ACKs belong to packets sent before, during or after the probe.
     pub(crate) ack_phase: AckPhase,
-    /// Whether the arriving samples come from packets sent in REFILL or in the probe. Becomes false
-    /// when the probe has met too much loss or too many marks.
+    /// Whether the arriving rate samples come from packets sent in REFILL or in the probe. Becomes
+    /// false when the probe has met too much loss or too many CE marks.
     pub(crate) bw_probe_samples: bool,
-    /// Whether the last probe met too much loss or too many marks.
+    /// Whether the last probe met too much loss or too many CE marks.
     pub(crate) prev_probe_too_high: bool,
     /// Whether the latest probe stopped at `inflight_hi` because the probe before it had met too
-    /// much loss or too many marks.
+    /// much loss or too many CE marks.
     pub(crate) stopped_risky_probe: bool,
-    /// Number of rounds in which `inflight_hi` has grown in the current phase UP.
+    /// Number of round trips in which `inflight_hi` has grown in the current phase UP.
     pub(super) bw_probe_up_rounds: u8,
     /// Number of delivered packets for which `inflight_hi` grows by one packet; `UNSET` for no
     /// growth.
@@ -49,27 +51,27 @@ impl Probing {
         self.bw_probe_up_cnt = UNSET;
     }
 
-    /// Counts a round. The kernel's field has eight bits and saturates.
+    /// Counts a round trip. The kernel's field has eight bits and saturates.
     pub(crate) fn count_round(&mut self) {
         self.rounds_since_probe = self.rounds_since_probe.saturating_add(1);
     }
 
-    /// Draws the time to the next probe, and the value at which the count of rounds since the last
-    /// probe starts. Linux: `bbr_pick_probe_wait`.
+    /// Draws the time to the next probe, and the value at which the count of round trips since the
+    /// last probe starts. Linux: `bbr_pick_probe_wait`.
     fn pick_wait(&mut self, rand_rounds: u8, base_us: u32, rand_us: u32, draw: &mut impl Draw) {
         self.rounds_since_probe = (draw.below(u32::from(rand_rounds)) & 0xff) as u8;
         self.probe_wait_us = base_us.wrapping_add(draw.below(rand_us));
     }
 
-    /// Records that a probe met too much loss or too many marks. In BBRv2 and BBRv3, further loss
-    /// or marks during the same probe are ignored.
+    /// Records that a probe met too much loss or too many CE marks. In BBRv2 and BBRv3, further
+    /// loss or marks during the same probe are ignored.
     pub(crate) fn note_excess(&mut self) {
         self.prev_probe_too_high = true;
         self.bw_probe_samples = false;
     }
 
-    /// Sets the growth of `inflight_hi` in the round that begins to 2^`bw_probe_up_rounds` packets,
-    /// twice as many as in the round before. Linux: `bbr_raise_inflight_hi_slope`.
+    /// Sets the growth of `inflight_hi` in the round trip that begins to 2^`bw_probe_up_rounds`
+    /// packets, twice as many as in the round trip before. Linux: `bbr_raise_inflight_hi_slope`.
     pub(crate) fn raise_slope(&mut self, cwnd: u32) {
         let growth_this_round = 1_u32 << self.bw_probe_up_rounds;
         self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(UP_ROUNDS_MAX);
@@ -88,11 +90,11 @@ impl Probing {
 }
 
 impl<N: Numbers> Model<N> {
-    /// At the start of a round, advances `ack_phase`. When the feedback of a probe ends, the
-    /// maximum bandwidth of this cycle is complete. If the sample is not application-limited, the
-    /// previous cycle's maximum is then dropped. Returns true if the next probe must start
+    /// At the start of a round trip, advances `ack_phase`. When the feedback of a probe ends, the
+    /// maximum bandwidth of this cycle is complete. If the rate sample is not application-limited,
+    /// the previous cycle's maximum is then dropped. Returns true if the next probe must start
     /// immediately. This is so if the last probe stopped at `inflight_hi` as a precaution, and met
-    /// neither too much loss nor too many marks.
+    /// neither too much loss nor too many CE marks.
     pub(crate) fn note_ack_phase(&mut self, rs: &RateSample) -> bool {
         let probing = &mut self.probing;
         if probing.ack_phase == AckPhase::ProbeStarting {
@@ -203,9 +205,9 @@ impl<N: Numbers> Model<N> {
         is_due.then_some(0)
     }
 
-    /// Whether the cycle had marks but no loss, and the sender is in the Open state. Other traffic
-    /// may then have ended, so a probe may find free bandwidth. Always false if `ecn_reprobe_gain`
-    /// is 0 or the sender does not respond to marks.
+    /// Whether the probing cycle had CE marks but no loss, and the sender is in the Open state.
+    /// Other traffic may then have ended, so a probe may find free bandwidth. Always false if
+    /// `ecn_reprobe_gain` is 0 or the sender does not respond to marks.
     #[inline]
     fn marks_have_ceased(&self, sk: &Sock<'_>) -> bool {
         self.params.ecn_reprobe_gain != 0
@@ -216,7 +218,8 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Whether a Reno flow with this inflight would have met its next loss by now. Reno adds a
-    /// packet per round, so between two losses it has about as many rounds as packets in flight.
+    /// packet per round trip, so between two losses it has about as many round trips as packets in
+    /// flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called at nearly every ACK")]
     fn is_reno_coexistence_probe_time(&self, sk: &Sock<'_>) -> bool {
@@ -224,8 +227,8 @@ impl<N: Numbers> Model<N> {
         if self.params.bw_probe_reno_gain != 0 {
             let gain = u32::from(self.params.bw_probe_reno_gain);
             // The budget for bursts only increases the target, so `least` is at most the number of
-            // rounds computed from the target below. With fewer rounds than `least`, the target
-            // need not be computed.
+            // round trips computed from the target below. With fewer round trips than `least`, the
+            // target need not be computed.
             let bdp = self.bdp(self.bw(), BBR_UNIT);
             let least = rounds.min(scaled(bdp.min(sk.ctl.cwnd), gain));
             if bdp < 1 << 31 && u32::from(self.probing.rounds_since_probe) < least {

@@ -15,11 +15,11 @@ const BW_UNIT: u64 = 1 << BW_SCALE;
 pub(crate) const BBR_SCALE: u32 = 8;
 /// The gain 1.0.
 pub(crate) const BBR_UNIT: u32 = 1 << BBR_SCALE;
-/// RTT in microseconds that is assumed before the first sample.
+/// RTT in microseconds that is assumed before the first RTT sample.
 const NOMINAL_RTT_US: u32 = 1000;
 
-/// Returns the sample's delivery rate in packets per microsecond `<< 24`, rounded up so that low
-/// rates can grow; 0 for an invalid sample.
+/// Returns the rate sample's delivery rate in packets per microsecond `<< 24`, rounded up so that
+/// low rates can grow; 0 for an invalid sample.
 pub(crate) fn sample_bw(rs: &RateSample) -> u32 {
     if rs.interval_us <= 0 || rs.delivered < 0 {
         return 0;

@@ -8,16 +8,16 @@ use crate::linux_int::before;
 /// began the round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Round {
-    /// The count of delivered packets at which the round began. A sample of a packet sent at this
-    /// or a higher count begins a new round.
+    /// The count of delivered packets at which the round began. A rate sample of a packet sent at
+    /// this or a higher count begins a new round.
     pub(super) next_rtt_delivered: u32,
-    /// Whether this ACK began a round.
+    /// Whether this ACK began a packet-timed round.
     pub(crate) round_start: bool,
 }
 
 impl Round {
-    /// Checks whether this ACK begins a round; `delivered` already includes the ACK's packets.
-    /// Linux: `bbr_update_round_start`.
+    /// Checks whether this ACK begins a packet-timed round; `delivered` already includes the ACK's
+    /// packets. Linux: `bbr_update_round_start`.
     pub(crate) fn update(&mut self, rs: &RateSample, delivered: u32) {
         self.round_start =
             rs.interval_us > 0 && !before(rs.prior_delivered, self.next_rtt_delivered);
@@ -26,7 +26,7 @@ impl Round {
         }
     }
 
-    /// Makes a new round begin when a packet sent from now on is delivered.
+    /// Makes a new packet-timed round begin when a packet sent from now on is delivered.
     pub(crate) fn restart(&mut self, delivered: u32) {
         self.next_rtt_delivered = delivered;
     }

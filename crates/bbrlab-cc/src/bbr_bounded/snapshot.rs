@@ -1,4 +1,4 @@
-//! Reports the state under the kernel's names, and computes the values for time series.
+//! Reports the model's fields under the kernel's names, and computes the values for time series.
 
 use super::rate::bytes_per_sec;
 use super::{Model, Numbers, UNSET, state};

@@ -1,4 +1,4 @@
-//! The states, numbered as in the kernel, and the transitions between them.
+//! The states of BBR, numbered as in the kernel, and the transitions between them.
 
 /// The mode of BBR, which determines the gains. Linux: `enum bbr_mode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,7 +116,7 @@ impl State {
     }
 }
 
-/// Returns the state's name in time series.
+/// Returns the name of BBR's state in time series.
 pub(super) fn name(mode: Mode, phase: Phase) -> &'static str {
     match (mode, phase) {
         (Mode::Startup, _) => "STARTUP",

@@ -1,4 +1,4 @@
-//! Tests of whole instances of BBRv2 and BBRv3, without reference data.
+//! Tests of whole instances of BBRv2 and BBRv3, without kernel traces.
 
 use std::fmt::Write as _;
 
@@ -289,8 +289,8 @@ fn the_target_holds_three_bursts_or_three_segments_more() {
 }
 
 /// Runs BBRv3 twice: with its parameters as compile-time constants, and with the same values as
-/// run-time parameters. After each round, the connections and the private states of the two runs
-/// must be equal.
+/// run-time parameters. After each round trip, the connections and the private states of the two
+/// runs must be equal.
 #[test]
 fn constants_give_what_parameters_with_the_same_values_give() {
     let mut fixed = Bbr3::with(Constants);

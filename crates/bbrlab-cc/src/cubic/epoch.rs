@@ -23,14 +23,15 @@ const CNT_WITHOUT_WMAX: u32 = 20;
 /// packet.
 const CNT_MIN: u32 = 2;
 
-/// The state of an epoch. Every field has the kernel's value, even while the kernel does not use
-/// it.
+/// The variables of an epoch, the time between two losses. Every field has the kernel's value, even
+/// while the kernel does not use it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's name")]
 pub(super) struct Epoch {
     /// Number of packets that must be acknowledged for cwnd to grow by one packet.
     cnt: u32,
-    /// Wmax: cwnd at the last loss, in packets; 0 before the first loss.
+    /// Wmax in packets: cwnd at the last loss, or less if cwnd had not reached the previous Wmax
+    /// (`fast_convergence`); 0 before the first loss and after a timeout.
     last_max_cwnd: u32,
     /// cwnd at the latest calculation of `cnt`.
     last_cwnd: u32,
@@ -54,7 +55,7 @@ impl Epoch {
         self.cnt
     }
 
-    /// Returns Wmax in packets; 0 before the first loss.
+    /// Returns Wmax in packets; 0 before the first loss and after a timeout.
     pub(super) fn wmax(&self) -> u32 {
         self.last_max_cwnd
     }

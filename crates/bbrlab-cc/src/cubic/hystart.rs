@@ -2,9 +2,9 @@
 //!
 //! When cwnd is at least 16 packets, HyStart makes two tests. *ACK train*: successive ACKs have
 //! arrived at most 2 ms apart for as long as the minimum RTT, or half of it without pacing. Such a
-//! train shows that the packets in flight fill the path. *Delay*: after the first eight samples of
-//! a round, the round's lowest RTT exceeds the connection's lowest RTT by an eighth (4 to 16 ms). A
-//! rise of a round's lowest RTT shows that a queue grows.
+//! train shows that the packets in flight fill the path. *Delay*: after the first eight RTT samples
+//! of a round trip (round), the round's lowest RTT exceeds the connection's lowest RTT by an eighth
+//! (4 to 16 ms). A rise of a round's lowest RTT shows that a queue grows.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`: `hystart_update`, `hystart_ack_delay`; [hystart].
 //! Deviations: none.
@@ -13,8 +13,8 @@ use super::params::CubicParams;
 use crate::linux_int::{after, trunc_u32};
 use crate::{Conn, PacingStatus};
 
-/// Number of RTT samples that must arrive in a round before the delay test compares the round's
-/// lowest RTT with the connection's. Linux: `HYSTART_MIN_SAMPLES`.
+/// Number of RTT samples that must arrive in a round trip before the delay test compares its lowest
+/// RTT with the connection's. Linux: `HYSTART_MIN_SAMPLES`.
 const MIN_SAMPLES: u8 = 8;
 
 /// Smallest and largest value of the delay threshold, in microseconds. Linux: `HYSTART_DELAY_MIN`,
@@ -34,15 +34,15 @@ const ACK_DELAY_US_MAX: u64 = 1_000;
 pub(super) struct HyStart {
     /// Whether a test has ended slow start. The flag stays set until a timeout.
     pub(super) found: bool,
-    /// Number of samples in the round so far, up to [`MIN_SAMPLES`].
+    /// Number of RTT samples in the round trip so far, up to [`MIN_SAMPLES`].
     sample_cnt: u8,
-    /// Start of the round: low 32 bits of the microsecond clock.
+    /// Start of the round trip: low 32 bits of the microsecond clock.
     round_start_us: u32,
-    /// The round ends when this sequence number is acknowledged.
+    /// The round trip ends when this sequence number is acknowledged.
     end_seq: u32,
     /// Time of the latest ACK of the train: low 32 bits of the microsecond clock.
     last_ack_us: u32,
-    /// Lowest RTT of the round in microseconds.
+    /// Lowest RTT of the round trip in microseconds.
     curr_rtt_us: u32,
 }
 
@@ -103,7 +103,7 @@ impl HyStart {
 
     fn is_delay_high(&mut self, delay_us: u32, delay_min_us: u32, params: &CubicParams) -> bool {
         let is_ns3 = params.is_hystart_of_ns3;
-        // In ns-3, only the first eight samples of a round can lower the round's lowest RTT.
+        // In ns-3, only the first eight samples of a round trip can lower its lowest RTT.
         if !is_ns3 || self.sample_cnt < MIN_SAMPLES {
             self.curr_rtt_us = self.curr_rtt_us.min(delay_us);
         }

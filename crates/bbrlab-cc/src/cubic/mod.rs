@@ -18,8 +18,8 @@
 //! [cubic].
 //! Deviations:
 //! 1. The kernel's loop that estimates Reno's cwnd would never end if its step were zero. At some
-//!    windows above two billion packets, the step wraps to zero. At such windows, bbrlab skips the
-//!    loop.
+//!    values of cwnd above two billion packets, the step wraps to zero. At such values, bbrlab
+//!    skips the loop.
 
 mod cube_root;
 mod epoch;
@@ -49,7 +49,7 @@ pub struct Cubic {
     epoch: Epoch,
     hystart: HyStart,
     /// Lowest RTT in microseconds since the connection began or, if there was a timeout, since the
-    /// last timeout; 0 before the first sample.
+    /// last timeout; 0 before the first RTT sample.
     delay_min_us: u32,
 }
 
@@ -61,7 +61,7 @@ impl Cubic {
         Self { params, ..Self::default() }
     }
 
-    /// Resets the epoch, the lowest RTT and HyStart's result, but not HyStart's current round.
+    /// Resets the epoch, the lowest RTT and HyStart's result, but not HyStart's current round trip.
     /// Linux: `bictcp_reset`.
     fn reset(&mut self) {
         self.epoch = Epoch::default();

@@ -1,6 +1,6 @@
 //! CUBIC's growth as in ns-2 and in its port to ns-3.
 //!
-//! ns-2 contains Linux's code of 2006, which differs in these points from Linux's later code in
+//! ns-2 contains Linux's code of 2006, which differs in these details from Linux's later code in
 //! `epoch.rs`:
 //!
 //! - Growth counts ACKs, not segments. In slow start, cwnd grows by a segment per ACK; above
@@ -57,9 +57,10 @@ pub struct CubicNs2 {
     delayed_ack: u32,
     /// RTT of the latest ACK in milliseconds.
     rtt_ms: u32,
-    /// Lowest RTT in 1/8 ms; 0 before the first sample. Port: `m_dMin`.
+    /// Lowest RTT in 1/8 ms; 0 before the first RTT sample. Port: `m_dMin`.
     delay_min: u32,
-    /// Wmax: cwnd at the last loss, in segments; 0 before the first loss.
+    /// Wmax in segments: cwnd at the last loss, or less if cwnd had not reached the previous Wmax
+    /// (fast convergence); 0 before the first loss.
     last_max_cwnd: u32,
     /// cwnd at the latest calculation of `acks_needed`.
     last_cwnd: u32,
@@ -210,8 +211,8 @@ impl CongestionControl for CubicNs2 {
         conn.ctl
     }
 
-    /// Records Wmax, ends the epoch, and returns the new ssthresh. In the Loss state, first resets
-    /// the curve. Port: `GetSsThresh`.
+    /// Records Wmax, ends the epoch, and returns the new ssthresh. In the loss-recovery state Loss,
+    /// first resets the curve. Port: `GetSsThresh`.
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
         if conn.ca_state == CaState::Loss {
             self.reset();

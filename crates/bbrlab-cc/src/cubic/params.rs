@@ -68,7 +68,7 @@ pub(super) const BETA_SCALE: u32 = 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "the kernel's switches, independent of each other"
+    reason = "the kernel's Boolean parameters, independent of each other"
 )]
 pub struct CubicParams {
     /// Factor by which a loss multiplies cwnd, in 1/1024.
@@ -96,8 +96,8 @@ pub struct CubicParams {
     pub hystart_ack_delta_us: i32,
     /// Initial slow start threshold in packets, used if HyStart is off; 0 means no threshold.
     pub initial_ssthresh: u32,
-    /// Eight times the number of windows after which the cwnd of a Reno flow grows by one packet,
-    /// if its reduction at a loss is as large as CUBIC's. Linux: `beta_scale`.
+    /// Eight times the number of acknowledged windows of data after which the cwnd of a Reno flow
+    /// grows by one packet, if its reduction at a loss is as large as CUBIC's. Linux: `beta_scale`.
     pub(super) beta_scale: u32,
     /// `1024 C / RTT` for the nominal RTT of 100 ms. Linux: `cube_rtt_scale`.
     pub(super) cube_rtt_scale: u64,
@@ -116,7 +116,7 @@ impl CubicParams {
     /// Makes the parameters from the values that a scenario sets, and from defaults for all others.
     ///
     /// # Errors
-    /// Fails if a value is out of range.
+    /// Fails if a value has the wrong type or is out of range.
     pub fn from_params(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         let positive = 0..=i32::MAX.cast_unsigned();

@@ -1,5 +1,5 @@
-//! Tests of CUBIC instances on small cases. The crate `bbrlab-oracle` compares CUBIC with kernel
-//! traces.
+//! Tests of single CUBIC instances with a few chosen inputs. The crate `bbrlab-oracle` compares
+//! CUBIC with kernel traces.
 
 use std::fmt::Write as _;
 

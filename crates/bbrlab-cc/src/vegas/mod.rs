@@ -9,7 +9,7 @@
 //!
 //! `rtt` is the lowest RTT of the last round trip, and `base_rtt` is the lowest RTT since the
 //! connection began or, if it has been idle, since it was last idle. After a round trip with at
-//! most two samples, and outside the Open state, Vegas behaves like Reno.
+//! most two samples, and outside the loss-recovery state Open, Vegas behaves like Reno.
 //!
 //! Sources: [linux] `net/ipv4/tcp_vegas.c`; [vegas].
 //! Deviations: none.
@@ -53,7 +53,7 @@ pub const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// The value of `min_rtt_us` and `base_rtt_us` before the first sample.
+/// The value of `min_rtt_us` and `base_rtt_us` before the first RTT sample.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
 /// A round trip's RTT samples are used only if there are more than this number of samples. If there
@@ -64,12 +64,12 @@ const RTT_SAMPLES_MIN: u16 = 2;
 /// last idle. Linux: `struct vegas`, which YeAH also uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RttRound {
-    /// Whether cwnd follows Vegas's rules, and not Reno's: true in the Open state. YeAH does not
-    /// read this field.
+    /// Whether cwnd follows Vegas's rules, and not Reno's: true in the loss-recovery state Open.
+    /// YeAH does not read this field.
     pub doing_vegas_now: bool,
     /// The round trip ends when this sequence number is acknowledged.
     pub beg_snd_nxt: u32,
-    /// Number of samples in the round trip.
+    /// Number of RTT samples in the round trip.
     pub cnt_rtt: u16,
     /// Lowest RTT of the round trip, plus one microsecond.
     pub min_rtt_us: u32,
@@ -78,7 +78,7 @@ pub struct RttRound {
 }
 
 impl RttRound {
-    /// Discards all samples and begins a round trip. Linux: `tcp_vegas_init`.
+    /// Discards all RTT samples and begins a round trip. Linux: `tcp_vegas_init`.
     pub fn restart(&mut self, conn: &Conn) {
         self.base_rtt_us = NO_RTT_US;
         self.enable(conn);
@@ -90,7 +90,7 @@ impl RttRound {
         self.clear();
     }
 
-    /// Discards the samples of the round trip.
+    /// Discards the RTT samples of the round trip.
     pub fn clear(&mut self) {
         self.cnt_rtt = 0;
         self.min_rtt_us = NO_RTT_US;
@@ -108,8 +108,8 @@ impl RttRound {
         self.cnt_rtt = self.cnt_rtt.wrapping_add(1);
     }
 
-    /// In the Open state, sets `doing_vegas_now` and begins a round trip. In other states, clears
-    /// `doing_vegas_now`. Linux: `tcp_vegas_state`.
+    /// In the loss-recovery state Open, sets `doing_vegas_now` and begins a round trip. In other
+    /// states, clears `doing_vegas_now`. Linux: `tcp_vegas_state`.
     pub fn set_state(&mut self, conn: &Conn, new: CaState) {
         if new == CaState::Open {
             self.enable(conn);
@@ -118,7 +118,7 @@ impl RttRound {
         }
     }
 
-    /// Discards all samples after an idle time, because they are out of date. Linux:
+    /// Discards all RTT samples after an idle time, because they are out of date. Linux:
     /// `tcp_vegas_cwnd_event`.
     pub fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent) {
         if matches!(event, CwndEvent::CwndRestart | CwndEvent::TxStart) {
@@ -162,7 +162,7 @@ impl Vegas {
     /// called.
     ///
     /// # Errors
-    /// Fails if a parameter is out of range.
+    /// Fails if a parameter has the wrong type or is out of range.
     pub fn new(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         let packets = 0..=i32::MAX.cast_unsigned();

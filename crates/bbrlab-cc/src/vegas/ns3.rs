@@ -1,7 +1,7 @@
 //! The steps in which ns-3's `TcpVegas` differs from Linux's Vegas.
 //!
-//! - Up to ssthresh, and in round trips with too few samples, cwnd grows by one segment per ACK,
-//!   regardless of how many segments the ACK covers: `TcpNewReno::SlowStart`,
+//! - Up to ssthresh, and in round trips with too few RTT samples, cwnd grows by one segment per
+//!   ACK, regardless of how many segments the ACK covers: `TcpNewReno::SlowStart`,
 //!   `CongestionAvoidance`.
 //! - A round trip ends with the ACK for the last segment that was sent before the round trip began,
 //!   not with the ACK after it.

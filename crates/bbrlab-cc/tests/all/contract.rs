@@ -37,7 +37,7 @@ use sender::{Acked, Sender, Start};
 enum Op {
     /// Time passes.
     Advance { us: u64 },
-    /// Sends as many packets as the window allows, but at most `packets`.
+    /// Sends as many packets as cwnd allows, but at most `packets`.
     Send { packets: u16 },
     /// An ACK for the oldest `packets` outstanding packets.
     Ack { packets: u16, ce: bool },
@@ -55,10 +55,10 @@ enum Op {
     AppLimit,
     /// The connection, as a receiver, receives a packet with or without a CE mark.
     Mark { ce: bool },
-    /// A bottleneck delivers two packets every `gap_us`, and the rest of the window waits in its
-    /// queue. The event ends after `acks` ACKs.
+    /// A bottleneck delivers two packets every `gap_us`, and the other packets of the cwnd wait in
+    /// its queue. The event ends after `acks` ACKs.
     Bottleneck { acks: u16, gap_us: u64 },
-    /// `rounds` times, a window of packets is sent, and is acknowledged after `rtt_us`.
+    /// `rounds` times, a cwnd of packets is sent, and is acknowledged after `rtt_us`.
     Rounds { rounds: u8, rtt_us: u64 },
 }
 
@@ -259,8 +259,8 @@ fn contract_holds_under_hostile_but_legal_histories() {
         .unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Returns the names of the states that `algorithm` reaches in 400 histories. The tests above cover
-/// the algorithm only if the histories reach all of its states.
+/// Returns the names of the states (such as STARTUP) that `algorithm` reaches in 400 histories. The
+/// tests above cover the algorithm only if the histories reach all of its states.
 fn states_reached(algorithm: Algorithm) -> Vec<&'static str> {
     let mut runner = TestRunner::new(config());
     let mut states = BTreeSet::new();
@@ -386,7 +386,7 @@ fn share_after(
 }
 
 /// Checks that every algorithm uses at least 90 % of the link's capacity after `disruption`. BBR
-/// leaves 2 % unused because of PROBE_RTT. Reno uses the whole link: its window reaches three BDPs,
+/// leaves 2 % unused because of PROBE_RTT. Reno uses the whole link: its cwnd reaches three BDPs,
 /// and half of this still fills the path.
 fn check_fills_the_path(what: &str, disruption: impl Fn(&mut Sender, &mut Path)) {
     let mut failures = Vec::new();

@@ -1,4 +1,4 @@
-//! Tests that the list of algorithms and the pages about them agree.
+//! Tests that the list of algorithms and the documentation pages about them agree.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -54,7 +54,7 @@ fn a_page_has_its_algorithms_name_and_every_parameter() {
 fn the_index_is_the_list() {
     let mut text = String::from(
         "# Algorithms\n\n\
-         One page per algorithm; `bbrlab list algorithms` also has the parameters with their defaults. This index is written by\n\
+         One page per algorithm; `bbrlab list algorithms bbr3` shows the parameters of one algorithm. This index is written by\n\
          `crates/bbrlab-cc/tests/all/documents.rs` from the list in `crates/bbrlab-cc/src/algorithm.rs`.\n\n\
          | name | published as | what it does | source | parameters |\n| --- | --- | --- | --- | --- |\n",
     );

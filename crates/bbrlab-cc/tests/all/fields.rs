@@ -7,7 +7,8 @@ use bbrlab_cc::fields::{About, Kind, Rows};
 use bbrlab_cc::{AckSample, Conn, Control, LostSkb, RateSample};
 use expect_test::expect_file;
 
-/// Returns the records with their fields, in the order in which the page and the stubs list them.
+/// Returns the structs with their fields, in the order in which `docs/fields.md` and the Python
+/// stubs list them.
 fn records() -> [Rows; 5] {
     [Conn::rows(), Control::rows(), RateSample::rows(), AckSample::rows(), LostSkb::rows()]
 }
@@ -73,7 +74,7 @@ const TIMER_US: &str = "    @property\n    def timer_us(self) -> int | None:\n  
     \"\"\"Time until `on_timer` is called; None if the timer is not set. Unit: microseconds. From 1 to 3600000000.\"\"\"\n    \
     @timer_us.setter\n    def timer_us(self, value: int | None) -> None: ...\n";
 
-/// Returns the text of a record's class in the stubs.
+/// Returns the text of a struct's class in the Python stubs.
 fn class(rows: &Rows) -> String {
     let Rows { record, meaning, fields, computed } = rows;
     let mut text = format!("@final\nclass {record}:\n");
@@ -110,7 +111,8 @@ fn property(field: &About) -> String {
         Kind::PacingStatus => "PacingStatus",
         Kind::U8 | Kind::U32 | Kind::I32 | Kind::U64 | Kind::I64 => "int",
     };
-    // The type of a flag or a state shows its values, so no unit is written.
+    // The type of a flag or a state (`CaState`, `PacingStatus`) shows its values, so no unit is
+    // written.
     let unit = match *unit {
         "flag" | "state" => String::new(),
         unit => format!(" Unit: {unit}."),

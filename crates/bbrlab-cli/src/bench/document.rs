@@ -23,7 +23,7 @@ pub(super) struct Document {
     /// With `--against`: one ratio per measured value, the new value divided by the old one.
     #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
     pub(super) ratios: Vec<Ratios>,
-    /// With `--against`: the measured cases that are missing from the earlier document.
+    /// With `--against`: the measured benchmark cases that are missing from the earlier document.
     #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
     pub(super) not_compared: Vec<String>,
 }
@@ -84,7 +84,8 @@ impl Origin {
     }
 }
 
-/// Ratios for one case: each measured value divided by the value in the earlier document.
+/// Ratios for one benchmark case: each measured value divided by the value in the document of
+/// `--against`.
 #[derive(Serialize)]
 pub(super) struct Ratios {
     pub(super) name: String,
@@ -92,14 +93,14 @@ pub(super) struct Ratios {
     pub(super) l1_misses_per_packet: Option<f64>,
     pub(super) l2_misses_per_packet: Option<f64>,
     pub(super) data_packets_per_cpu_s: Option<f64>,
-    /// The noise of the case, from the document in which it is larger. The noise of a case is the
-    /// share by which its median process took longer than its fastest process. The noise is null if
-    /// the case had only one process in either document.
+    /// The noise of the case: the larger of the values in the two documents. The noise is the share
+    /// by which the case's median process took longer than its fastest process. The noise is null
+    /// if the case had only one process in one of the documents.
     pub(super) noise: Option<f64>,
     pub(super) peak_rss_bytes: Option<f64>,
     /// Whether the case has the same digest in both documents.
     pub(super) same_digest: bool,
-    /// The digest of the case in the earlier document.
+    /// The digest of the case in the document of `--against`.
     pub(super) earlier_digest: String,
 }
 
@@ -213,9 +214,9 @@ fn check(document: &Document) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns an error if a case has the same digest in both documents, but another simulated time or
-/// other counts of packets or events. Such a difference means that one of the two documents was
-/// edited by hand.
+/// Returns an error if a benchmark case has the same digest in both documents, but another
+/// simulated time or other counts of packets or events. Such a difference means that one of the two
+/// documents was edited by hand.
 pub(super) fn check_counts(
     path: &Path,
     now: &[BenchResult],
@@ -248,7 +249,7 @@ pub(super) fn check_counts(
     Ok(())
 }
 
-/// Returns an error if the earlier document has none of the cases named in `names`.
+/// Returns an error if the document of `--against` has none of the benchmark cases in `names`.
 pub(super) fn check_shared(
     path: &Path,
     earlier: &Document,
@@ -272,7 +273,7 @@ pub(super) fn the_cases(names: &[&str]) -> String {
     format!("{noun} {}", names.join(", "))
 }
 
-/// Returns the ratios of the cases that both documents have.
+/// Returns the ratios of the benchmark cases that both documents have.
 pub(super) fn ratios(now: &[BenchResult], earlier: &[BenchResult]) -> Vec<Ratios> {
     #[expect(clippy::cast_precision_loss, reason = "a number of bytes is far below 2^52")]
     let bytes = |result: &BenchResult| result.peak_rss_bytes.map(|bytes| bytes as f64);

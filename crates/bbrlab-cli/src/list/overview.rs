@@ -12,8 +12,8 @@ use crate::args::What;
 /// The largest number of characters in a line of the output.
 const WIDTH: usize = 100;
 
-/// Returns the names of all algorithms, queue disciplines, scenarios and so on. The heading of each
-/// kind contains the `bbrlab list` command that describes the entries of this kind.
+/// Returns the names of all algorithms, queue disciplines, scenarios and so on. Above each of these
+/// lists, a heading contains the `bbrlab list` command that describes the list's entries.
 pub(super) fn overview() -> String {
     let mut text = String::new();
     for what in ALL {
@@ -30,7 +30,7 @@ pub(super) fn overview() -> String {
     text
 }
 
-/// Names of one kind that are shown together, after one label.
+/// Names from one list, such as algorithms, that are shown together after one label.
 struct Group {
     /// The beginning that the full names have in common, such as `examples.`, or a paper's key; may
     /// be empty.
@@ -41,7 +41,7 @@ struct Group {
     lines_max: usize,
 }
 
-/// Divides the names of one kind into groups, such as the ids of scenarios by the part before the
+/// Divides the names of one list into groups, such as the ids of scenarios by the part before the
 /// first dot.
 fn groups(what: What) -> Vec<Group> {
     let one = |names: Vec<String>| vec![Group { label: String::new(), names, lines_max: 9 }];

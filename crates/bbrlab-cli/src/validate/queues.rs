@@ -58,7 +58,8 @@ struct OfEpisode<'a> {
     first: Option<First<'a>>,
 }
 
-/// The first packet of an episode that our discipline treats differently from Linux's discipline.
+/// The first packet of a recorded packet log (episode) that our discipline treats differently from
+/// Linux's discipline.
 #[derive(Serialize)]
 struct First<'a> {
     n: u64,

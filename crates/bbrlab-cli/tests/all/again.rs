@@ -152,8 +152,8 @@ fn of_another_commit(all: &Path) {
     }
 }
 
-/// In each case, changes the results, calls `run` on a folder, and compares the command's output.
-/// In the end every file has its original content.
+/// In each case, changes the files of a results folder, continues the folder with `bbrlab run`, and
+/// compares the command's output. In the end every file has its original content.
 #[test]
 fn a_folder_is_continued_under_its_own_name() {
     type Change = fn(&Path);
@@ -300,12 +300,12 @@ fn pictures_and_a_page_of_all_kinds_of_folders_have_the_scenarios_titles() {
         for (title, is_there) in
             [("One short run", folder != "all/deep/four"), ("Four short runs", folder != "all/one")]
         {
-            // If a page has only one run or sweep, the page has the title of this run or sweep.
+            // A report of only one run or sweep has the title of this run or sweep.
             let headings = ["h1", "h2"].map(|tag| format!("<{tag}>{title}</{tag}>"));
             let is_found = headings.iter().any(|heading| page.contains(heading));
             assert_eq!(is_found, is_there, "{folder}: {title}");
         }
-        assert!(page.contains("cc = &quot;bbr1&quot;"), "the page contains the scenario's text");
+        assert!(page.contains("cc = &quot;bbr1&quot;"), "the report contains the scenario's text");
     }
 }
 
@@ -409,16 +409,16 @@ fn two_processes_share_a_sweep_and_both_report_all_of_it() {
         assert_eq!(
             first.0 + second.0,
             16,
-            "round {round}: each run is computed by one process only"
+            "repetition {round}: each run is computed by one process only"
         );
         assert_eq!((first.0 + first.1, second.0 + second.1), (16, 16));
         assert!(
             outputs[0].stdout == outputs[1].stdout,
-            "round {round}: both processes print the same report"
+            "repetition {round}: both processes print the same report"
         );
         let document: serde_json::Value = serde_json::from_slice(&outputs[0].stdout).unwrap();
         assert_eq!(document["runs"].as_array().unwrap().len(), 16);
-        assert!(files(&shell.folder().join("out")) == fresh, "round {round}");
+        assert!(files(&shell.folder().join("out")) == fresh, "repetition {round}");
     }
 }
 

@@ -126,8 +126,8 @@ fn metrics_of_folders_are_chosen_by_name() {
     refused(&[], "expected two folders or more, found only s; --paired KEY compares");
 }
 
-/// A sweep of the first flow's congestion control. At the point `cubic`, both flows use CUBIC and
-/// are one group.
+/// A sweep of the first flow's congestion control. At the sweep point `cubic`, both flows use CUBIC
+/// and are one group.
 const NEXT_TO_CUBIC: &str = r#"duration = "4s"
 repeat = 5
 [bottleneck]

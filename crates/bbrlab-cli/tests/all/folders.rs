@@ -104,11 +104,11 @@ fn assert_computed(printed: &str, computed: usize, found: usize) {
 /// A change to the folder of a complete run.
 type Damage = fn(&Path);
 
-/// States of a folder after crashes at various times, after disk errors and after mistakes of
-/// users. Each damaged state has a description and the change that produces the state. In the
-/// descriptions, the mark is `run.json`, which marks a run as complete.
+/// States of a run's folder after crashes at various times, after disk errors and after mistakes of
+/// users. Each damaged state has a description and the change that produces the state. `run.json`
+/// marks a run as complete.
 const DAMAGES: &[(&str, Damage)] = &[
-    ("killed before the mark was written", |run| fs::remove_file(run.join("run.json")).unwrap()),
+    ("killed before run.json was written", |run| fs::remove_file(run.join("run.json")).unwrap()),
     ("killed after the first file", |run| {
         for name in
             ["run.json", "summary.json", "summary.parquet", "series.parquet", "queue.parquet"]
@@ -122,7 +122,7 @@ const DAMAGES: &[(&str, Damage)] = &[
         // 2^22, so no process has this id.
         fs::rename(run.join("summary.json"), run.join(".summary.json.99999999.partial")).unwrap();
     }),
-    ("killed within the mark", |run| {
+    ("killed within run.json", |run| {
         let mark = fs::read(run.join("run.json")).unwrap();
         fs::remove_file(run.join("run.json")).unwrap();
         fs::write(run.join(".run.json.99999999.partial"), &mark[..mark.len() / 2]).unwrap();
@@ -149,26 +149,26 @@ const DAMAGES: &[(&str, Damage)] = &[
     ("a missing file", |run| fs::remove_file(run.join("queue.parquet")).unwrap()),
     ("missing distributions", |run| fs::remove_file(run.join("delays.parquet")).unwrap()),
     ("a missing scenario", |run| fs::remove_file(run.join("scenario.toml")).unwrap()),
-    ("a truncated mark", |run| {
+    ("a truncated run.json", |run| {
         let mark = fs::read(run.join("run.json")).unwrap();
         fs::write(run.join("run.json"), &mark[..mark.len() / 2]).unwrap();
     }),
-    ("a mark that is not JSON", |run| fs::write(run.join("run.json"), b"\xff\0not json").unwrap()),
-    ("a mark of another version", |run| edit(run, "version", |_| "\"0.0.0\"".to_owned())),
-    ("a mark of another commit", |run| edit(run, "commit", |_| "\"0000000\"".to_owned())),
-    ("a mark without files", |run| {
+    ("invalid JSON in run.json", |run| fs::write(run.join("run.json"), b"\xff\0not json").unwrap()),
+    ("a run.json of another version", |run| edit(run, "version", |_| "\"0.0.0\"".to_owned())),
+    ("a run.json of another commit", |run| edit(run, "commit", |_| "\"0000000\"".to_owned())),
+    ("a run.json without files", |run| {
         let text = fs::read_to_string(run.join("run.json")).unwrap();
         let at = text.find("\"files\"").unwrap();
         fs::write(run.join("run.json"), format!("{}\"files\": {{}}\n}}\n", &text[..at])).unwrap();
     }),
     // In each of the next three states, `run.json` lists an existing path outside of the run's
     // folder; nothing else is wrong.
-    ("a mark that names a file above", |run| vouch(run, "../precious.txt")),
-    ("a mark that names an absolute path", |run| {
+    ("a run.json that names a file above", |run| vouch(run, "../precious.txt")),
+    ("a run.json that names an absolute path", |run| {
         let path = run.parent().unwrap().join("precious.txt");
         vouch(run, path.to_str().unwrap());
     }),
-    ("a mark that names the folder", |run| vouch(run, "..")),
+    ("a run.json that names the folder", |run| vouch(run, "..")),
     ("a link to a user's file instead of a file", |run| {
         fs::remove_file(run.join("summary.json")).unwrap();
         symlink("../precious.txt", run.join("summary.json")).unwrap();

@@ -1,5 +1,5 @@
-//! Tests of `bbrlab lab`: a program without the page names the command that builds the page; a
-//! program with the page serves the page and the runs of a folder.
+//! Tests of `bbrlab lab`. A program that was built without the lab's page names the command that
+//! builds the page. A program with the page serves it and the runs of a folder.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -61,7 +61,7 @@ fn the_page_and_the_runs_of_a_folder_are_served_to_this_machine_only() {
         assert_eq!(output.status.code(), Some(2));
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(told.contains("cargo xtask web"), "{told}");
-        println!("skipped: no page; `cargo xtask web` builds it");
+        println!("skipped: no page of the lab; `cargo xtask web` builds it");
         return;
     }
     let run = ["run", "examples.dumbbell", "--set", "duration=2s", "--out", "runs/a", "--quiet"];
@@ -73,7 +73,7 @@ fn the_page_and_the_runs_of_a_folder_are_served_to_this_machine_only() {
     let (_, runs) = served.get("/data/runs.json");
     let runs: serde_json::Value = serde_json::from_slice(&runs).unwrap();
     assert_eq!(runs["runs"][0]["scenario"], "examples.dumbbell");
-    // The page needs the metrics' names and units and the swept values to show a sweep.
+    // To show a sweep, the lab's page needs the metrics' names and units and the swept values.
     let metric = |name: &str| {
         let metrics = runs["metrics"].as_array().unwrap();
         metrics.iter().find(|metric| metric["name"] == name).cloned().unwrap_or_default()
@@ -90,7 +90,7 @@ fn the_page_and_the_runs_of_a_folder_are_served_to_this_machine_only() {
     let (status, rows) = served.get("/data/runs/0/rows");
     assert!(status == 200 && rows.len() > 200 * 4 * 16);
     // The server rejects requests with the name of another host, with methods other than GET, and
-    // with paths outside the page and the folder.
+    // with paths outside the page and the folder of runs.
     assert_eq!(served.ask("GET", "/", "evil.example").0, 403);
     assert_eq!(served.ask("POST", "/", &served.host).0, 405);
     for path in ["/data/runs/1/rows", "/data/runs/0/run.json", "/../Cargo.toml", "//etc/passwd"] {
@@ -101,7 +101,7 @@ fn the_page_and_the_runs_of_a_folder_are_served_to_this_machine_only() {
 #[test]
 fn a_wrong_folder_or_a_taken_port_is_an_error() {
     if !bbrlab_page::is_built() {
-        println!("skipped: no page; `cargo xtask web` builds it");
+        println!("skipped: no page of the lab; `cargo xtask web` builds it");
         return;
     }
     let shell = Shell::new("lab-wrong");

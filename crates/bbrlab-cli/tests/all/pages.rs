@@ -1,5 +1,5 @@
-//! Runs the commands that pages show in blocks of `sh`, in the order of the page. Each command must
-//! succeed.
+//! Runs the commands that documentation pages show in blocks of `sh`, in the order of the page.
+//! Each command must succeed.
 
 #![cfg(unix)]
 
@@ -17,7 +17,7 @@ const PAGES: &[(&str, &str)] = &[
     ("clusters", include_str!("../../../../docs/clusters/README.md")),
 ];
 
-/// The tested pages show commands with their output, in blocks of `console`.
+/// The tested documentation pages show commands with their output, in blocks of `console`.
 #[test]
 fn the_pages_show_what_the_command_answers() {
     // If the output on a page differs, `cargo xtask bless` rewrites the page.
@@ -33,7 +33,7 @@ fn the_pages_show_what_the_command_answers() {
         .assert_eq(&answered(include_str!("../../../../docs/queues/README.md")));
 }
 
-/// Returns the page with the output that its commands print now.
+/// Returns a documentation page with the output that its commands print now.
 fn answered(page: &str) -> String {
     let shell = Shell::new("pages-answers");
     let mut written = String::new();

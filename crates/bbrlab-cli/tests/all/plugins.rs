@@ -1,7 +1,7 @@
-//! Tests of congestion controls in shared objects. A control in `adapters/` must give the same
-//! digest as the built-in algorithm with the same rules. A wrong library or control must give an
-//! error message. If a compiler or a checker is missing, the test that needs it prints `skipped: no
-//! NAME`, followed by the test's name.
+//! Tests of congestion controls in shared objects. A congestion control in `adapters/` must give
+//! the same digest as the built-in algorithm that it reimplements. A wrong library or control must
+//! give an error message. If a compiler or a checker is missing, the test that needs it prints
+//! `skipped: no NAME`, followed by the test's name.
 #![cfg(unix)]
 
 use std::fs;
@@ -24,7 +24,7 @@ cc = "reno"
 rtt = "40ms"
 "#;
 
-/// A control with an error. The macro `WRONG` selects the error.
+/// A congestion control with an error. The macro `WRONG` selects the error.
 const WRONG: &str = r#"
 #include "bbrlab.h"
 int32_t missing(void);
@@ -88,7 +88,7 @@ fn done(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Compiles a control to a shared object in the shell's folder.
+/// Compiles a congestion control to a shared object in the shell's folder.
 fn build(shell: &Shell, compiler: &str, flags: &[&str], source: &Path, name: &str) {
     let mut command = Command::new(compiler);
     command.args(flags).args(["-fPIC", "-shared", "-I"]);
@@ -101,7 +101,8 @@ fn build_reno(shell: &Shell, flags: &[&str]) {
     build(shell, "cc", &flags.concat(), &root().join("adapters/c/reno.c"), "libreno.so");
 }
 
-/// Compiles the control of [`WRONG`] with one of its errors, or without an error if `wrong` is 0.
+/// Compiles the congestion control of [`WRONG`] with one of its errors, or without an error if
+/// `wrong` is 0.
 fn build_wrong(shell: &Shell, wrong: u32, name: &str) {
     shell.write("wrong.c", WRONG);
     let flags = [&format!("-DWRONG={wrong}"), "-Wno-unused-function"];
@@ -142,8 +143,8 @@ fn reno_in_c_gives_the_results_of_the_built_in() {
     shell.write("lossy.toml", LOSSY);
     build_reno(&shell, &[]);
     assert_eq!(digest_with(&shell, "reno_c", "libreno.so"), built_in(&shell));
-    // The library's hash is in the records, and in the scenario, from which the run's own hash is
-    // computed.
+    // The library's hash is in `summary.json`, and in `scenario.toml`, from which the run's own
+    // hash is computed.
     let scenario = fs::read_to_string(shell.folder().join("reno_c/scenario.toml")).unwrap();
     assert!(scenario.contains("\"plugin:reno_c\" = { source = \"libreno.so\", sha256 = \""));
     let summary = fs::read_to_string(shell.folder().join("reno_c/summary.json")).unwrap();
@@ -285,8 +286,8 @@ fn wrong_libraries_and_controls_end_with_a_sentence() {
     }
 }
 
-/// After a control was corrected, its results can be written into the folder of the failed run, or
-/// of the run that ended with a crash.
+/// After a congestion control was corrected, its results can be written into the folder of the
+/// failed run, or of the run that ended with a crash.
 #[test]
 fn the_folder_of_a_failed_run_can_be_used_again() {
     if !has("cc", "plugins::again") {
@@ -322,8 +323,8 @@ fn the_folder_of_a_failed_run_can_be_used_again() {
     assert_eq!(fs::read(shell.folder().join("mine/scenario.toml")).unwrap(), kept);
 }
 
-/// After a control was rebuilt, a run cannot write its results into the folder with the old
-/// results. The user must choose another folder, or replace the old results with `--force`.
+/// After a congestion control was rebuilt, a run cannot write its results into the folder with the
+/// old results. The user must choose another folder, or replace the old results with `--force`.
 #[test]
 fn results_of_a_rebuilt_control_need_another_folder_or_force() {
     if !has("cc", "plugins::rebuilt") {

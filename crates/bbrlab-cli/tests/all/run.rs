@@ -1,4 +1,5 @@
-//! Tests `bbrlab run` from end to end: its output, its files, and the state after a crash.
+//! Tests `bbrlab run` from end to end: its output, its files, and the state of its folder after a
+//! crash.
 
 #![cfg(unix)]
 

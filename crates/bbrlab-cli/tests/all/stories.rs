@@ -17,7 +17,7 @@ fn table(shell: &Shell, args: &[&str]) -> String {
     String::from_utf8(shell.output(&args).stdout).unwrap()
 }
 
-/// Returns the mean of a metric at each point, with the value of the swept key.
+/// Returns the mean of a metric at each sweep point, with the value of the swept key.
 fn means(document: &Value, key: &str, metric: &str) -> Vec<(String, f64)> {
     let groups = document["groups"].as_array().unwrap();
     let of = |group: &Value| {

@@ -17,8 +17,8 @@ fn a_folder_has_the_table_of_run_and_several_that_of_compare() {
     };
     for (file, folder) in [("one.toml", "one"), ("four.toml", "four")] {
         let by_run = stdout(&["run", file, "--quiet", "--no-pictures", "--out", folder]);
-        // `run` also prints the CPU time, which `table` omits, because the records in the folder do
-        // not contain it.
+        // `run` also prints the CPU time, which `table` omits, because `summary.json` does not
+        // contain it.
         let lines: Vec<&str> = by_run.lines().map(without_cpu).collect();
         assert_eq!(format!("{}\n", lines.join("\n")), stdout(&["table", folder]), "{folder}");
     }

@@ -51,6 +51,8 @@ fn a_new_scenario_has_comments_runs_and_is_not_overwritten() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
     assert!(shell.output(&["new", "my.toml", "--force"]).status.success());
     assert_eq!(fs::read_to_string(&file).unwrap(), STARTER);
+    assert_eq!(shell.output(&["new", "-"]).stdout, STARTER.as_bytes());
+    assert!(!shell.folder().join("-").exists());
 }
 
 #[test]

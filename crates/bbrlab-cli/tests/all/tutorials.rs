@@ -54,8 +54,8 @@ fn the_tutorial_on_a_figure_shows_what_a_reader_gets() {
         .assert_eq(&written(&shell, "run-throughput.svg"));
 }
 
-/// Follows a tutorial. Returns the folder with the tutorial's results, and the page's text with the
-/// current output.
+/// Follows a tutorial. Returns the folder with the tutorial's results, and the tutorial's text with
+/// the commands' current output.
 fn followed(name: &str, page: &str) -> (Shell, String) {
     let shell = Shell::new(&format!("tutorial-{name}"));
     let mut found = String::new();

@@ -1,5 +1,5 @@
-//! Tests of `repeat = { until, of, at_most }`: each point gets more seeds until its interval is
-//! narrow enough.
+//! Tests of `repeat = { until, of, at_most }`: each sweep point gets more seeds until its interval
+//! is narrow enough.
 
 #![cfg(unix)]
 

@@ -88,7 +88,7 @@ fn decisive(error: &str) -> Vec<String> {
     lines
 }
 
-/// Checks `bench --show` and `--against` with wrong files and names of cases.
+/// Checks `bench --show` and `--against` with wrong files and wrong names of benchmark cases.
 #[test]
 fn speed_tables() {
     let shell = Shell::new("bench");

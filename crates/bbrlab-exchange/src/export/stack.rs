@@ -75,6 +75,6 @@ pub(super) fn stack(run: &Run, testbed: &mut Testbed, refusals: &mut Refusals<'_
         }
     }
     for key in switches_linux_lacks(&run.stack) {
-        refusals.refuse(Place::Stack, key, "Linux has no such switch");
+        refusals.refuse(Place::Stack, key, "Linux has no such setting");
     }
 }

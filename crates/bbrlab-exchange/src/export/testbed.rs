@@ -46,8 +46,8 @@ pub(super) fn blocks(tables: usize) -> Vec<(String, String)> {
 /// Returns the testbed of a scenario.
 ///
 /// # Errors
-/// Fails if the scenario has several points, or keys that the testbed cannot express; the message
-/// lists these keys with reasons.
+/// Fails if the scenario has several sweep points, or keys that the testbed cannot express. The
+/// message lists these keys with reasons.
 pub(super) fn testbed(scenario: &Scenario) -> Result<Testbed, LabError> {
     let name = scenario.name();
     if scenario.points() > 1 {
@@ -355,8 +355,9 @@ fn source(class: &FlowClass, place: Place, refusals: &mut Refusals<'_>) -> Optio
     }
 }
 
-/// Returns Linux's name of a class's congestion control. Adds a remark if only a patched kernel has
-/// the congestion control, and a refusal if no Linux has it.
+/// Returns Linux's name of a class's congestion control. Adds a remark for `bbr2` and `bbr3`, which
+/// need a patched kernel, and a refusal for other congestion controls that an unpatched kernel
+/// lacks.
 fn kernel_name(
     class: &FlowClass,
     number: u32,
@@ -378,7 +379,11 @@ fn kernel_name(
             Some("bbr".to_owned())
         }
         name => {
-            refusals.refuse(Place::Flows(number), "cc", &format!("no Linux kernel has `{name}`"));
+            refusals.refuse(
+                Place::Flows(number),
+                "cc",
+                &format!("no Linux kernel that this export supports has `{name}`"),
+            );
             None
         }
     }

@@ -116,7 +116,7 @@ pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
     Ok(Measurement { tool, version: String::new(), begin_s: None, flows, notes })
 }
 
-/// Converts the statistics of a flow to the metrics of our records.
+/// Converts the statistics of a flow to bbrlab's metrics.
 fn measured(ends: &Ends, stats: &Stats) -> MeasuredFlow {
     let is_udp = ends.protocol == UDP;
     let headers = stats.rx_packets.saturating_mul(if is_udp { 28 } else { 52 });

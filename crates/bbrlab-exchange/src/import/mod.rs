@@ -105,7 +105,7 @@ pub fn import(files: &[PathBuf], options: &ImportOptions) -> Result<Imported, La
     let result = combine(identity, measured);
     let described = Described { command, files: described };
     let mut text = serde_json::to_string_pretty(&described)
-        .expect("a record has only values that JSON has, too");
+        .expect("`Described` has only values that JSON has, too");
     text.push('\n');
     let summary = result.summary.clone();
     save_measured(&options.out, &text, result, options.force)?;

@@ -124,7 +124,7 @@ impl Log {
         Ok(())
     }
 
-    /// Stores the sample of the socket whose words were collected.
+    /// Stores a sample: the values of the socket whose words were collected.
     fn end_socket(&mut self, path: &Path, number: u64) -> Result<(), LabError> {
         let Some((ends, words)) = self.open.take() else { return Ok(()) };
         let Some(sample) = Sample::of(self.time_s, &words) else { return Ok(()) };

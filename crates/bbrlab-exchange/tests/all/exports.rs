@@ -165,10 +165,10 @@ fn keys_that_a_testbed_lacks_are_refused() {
     for wanted in [
         "`stack.min_rto`: sysctl sets whole microseconds, at least 1",
         "`stack.sndbuf`: iperf3 has one option for the buffers of both hosts",
-        "`stack.undo`: Linux has no such switch",
+        "`stack.undo`: Linux has no such setting",
         "`bottleneck.ack_thinning`: Linux's tc has no ACK thinning",
         "`bottleneck.queue`: Linux's tc has only the memory limit of cake",
-        "`flows[1].cc`: no Linux kernel has `bbr_hsr`",
+        "`flows[1].cc`: no Linux kernel that this export supports has `bbr_hsr`",
         "`flows[1].on`: iperf3 has no such source",
         "`flows[1].rate_samples`: Linux always takes them",
     ] {

@@ -43,7 +43,7 @@ struct Departure {
 
 /// The module that was built for one installed release of ns-3.
 struct Built {
-    /// Folder of the module and its programs.
+    /// Folder of the module, its examples and its tests.
     folder: PathBuf,
     release: String,
 }
@@ -67,7 +67,8 @@ fn built(test: &str) -> &'static [Built] {
     built
 }
 
-/// Builds the module and its programs for the installation of ns-3 in the folder `installation`.
+/// Builds the module, its examples and its tests for the installation of ns-3 in the folder
+/// `installation`.
 fn build(installation: &str, number: usize) -> Built {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("ns3-module-{number}"));
     let mut command = Command::new(root().join("adapters/ns3/build.sh"));

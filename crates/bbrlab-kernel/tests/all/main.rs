@@ -165,7 +165,7 @@ fn a_stopped_boot_ends_at_once() {
     let Some(kernel) = kernel_for_test("stopped") else { return };
     let long = SCENARIO.replace("duration 2", "duration 100000");
     let scratch = Scratch::new("stopped", &long);
-    // Stop the boot when the scenario has begun in the guest.
+    // Stop the boot when the scenario has begun in the guest kernel.
     let begun = || scratch.0.join("check.flows.csv").exists();
     let error = boot(&kernel, &scratch.0, 1, &begun).unwrap_err();
     assert!(matches!(error, KernelError::Interrupted(_)), "{error}");

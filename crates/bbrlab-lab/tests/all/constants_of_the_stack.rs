@@ -1,5 +1,5 @@
-//! Compares the list of constants in `docs/constants.md` with the code. The page and the code must
-//! have the same constants with the same values.
+//! Compares the list of constants in `docs/constants.md` with the code. Both must have the same
+//! constants with the same values.
 
 use std::collections::BTreeMap;
 use std::fs;

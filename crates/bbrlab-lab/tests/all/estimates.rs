@@ -3,8 +3,8 @@
 //!
 //! An estimate must be right within a factor of two, and an upper bound must not be exceeded.
 //! Memory is not compared, because the measured memory of a test run depends on the system. The
-//! estimate of memory is computed from the numbers of rows, flows and packets and from the sizes of
-//! their records, so the test compares these numbers.
+//! estimate of memory is computed from the numbers of rows, flows and packets and from the bytes
+//! that each takes, so the test compares these numbers.
 
 use std::fs;
 use std::path::Path;
@@ -89,9 +89,9 @@ fn dumbbell(link: &str, flow: &str) -> String {
     )
 }
 
-/// The cases. The columns are the case's name, keys of `[bottleneck]`, keys of `[[flows]]` (perhaps
-/// followed by further tables of the scenario), and the names of those estimates that are only
-/// upper bounds.
+/// The tested scenarios. The columns are the scenario's name, keys of `[bottleneck]`, keys of
+/// `[[flows]]` (perhaps followed by further tables of the scenario), and the names of those
+/// estimates that are only upper bounds.
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, &str, &str)] = &[
     // The flows of the following cases fill the link.

@@ -32,7 +32,7 @@ pub struct FqCodelParams {
     pub codel: CodelParams,
     /// Number of queues into which flows are hashed.
     pub flows: u32,
-    /// Bytes that a queue may send per round.
+    /// Bytes that a queue may send per round of deficit round robin.
     pub quantum: Bytes,
     /// Maximum number of packets dropped from the longest queue when the limit is reached; at least
     /// 1.

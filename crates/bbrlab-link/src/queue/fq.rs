@@ -8,11 +8,11 @@ use bbrlab_units::{Bytes, Span};
 pub struct FqParams {
     /// Maximum number of waiting packets per flow.
     pub flow_limit: u32,
-    /// Bytes that a flow may send per round, from 1 to 2^20.
+    /// Bytes that a flow may send per round of deficit round robin, from 1 to 2^20.
     pub quantum: Bytes,
-    /// Bytes that a flow may send in its first round.
+    /// Bytes that a new flow may send in its first round.
     pub initial_quantum: Bytes,
-    /// Waiting time above which ECN-capable packets are marked. `None`: no marks.
+    /// Waiting time above which ECN-capable packets are marked. `None`: no CE marks.
     pub ce_threshold: Option<Span>,
 }
 

@@ -44,7 +44,7 @@ pub struct FqPieParams {
     pub pie: PieParams,
     /// Number of queues into which flows are hashed.
     pub flows: u32,
-    /// Bytes that a queue may send per round.
+    /// Bytes that a queue may send per round of deficit round robin.
     pub quantum: Bytes,
     /// With `ecn`: the drop probability, in percent, up to which ECN-capable packets are marked
     /// instead of dropped.

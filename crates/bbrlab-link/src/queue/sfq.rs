@@ -13,7 +13,7 @@ pub struct SfqParams {
     pub flows: u32,
     /// Number of hash values: a power of two, at most 65,536.
     pub divisor: u32,
-    /// Bytes that a slot may send per round.
+    /// Bytes that a slot may send per round of the round robin over the slots.
     pub quantum: Bytes,
     /// Interval at which the hash changes. `None`: never.
     pub perturb: Option<Span>,

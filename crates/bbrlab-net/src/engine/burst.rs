@@ -13,7 +13,7 @@ use crate::route::{Leg, NO_LANE, Onward, Target};
 impl<P: PacketData> Network<P> {
     /// Sends data packets from one end of a flow, each as [`Network::send`] does.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "builds each packet in its slot")]
+    #[expect(clippy::inline_always, reason = "builds each packet where it is stored")]
     pub(crate) fn send_burst<'p>(
         &mut self,
         flow: FlowId,

@@ -174,7 +174,7 @@ impl<P: PacketData> Network<P> {
     /// Schedules a call of [`Handler::on_application`] with `token` at `at`, or now if `at` has
     /// passed.
     ///
-    /// Calls at the same time are ordered by flow, then by token.
+    /// Scheduled calls with the same time are ordered by flow, then by token.
     pub fn schedule(&mut self, flow: FlowId, at: Time, token: u32) {
         let key = Key::new(at.max(self.now), tie(Kind::Application, id_tie(flow.0, token)));
         self.queue.insert(key, 0);
@@ -206,7 +206,7 @@ impl<P: PacketData> Network<P> {
         self.events -= 1;
     }
 
-    /// Returns the digest of all records so far.
+    /// Returns the digest of what has happened to packets so far.
     pub fn digest(&mut self) -> Digest {
         self.settle_all();
         let links = (0..).map(LinkId).zip(&self.links);
@@ -348,8 +348,8 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Begins to record what happens to packets, in at most `most` records. Deletes the records
-    /// made before.
+    /// Begins to record what happens to packets, in at most `most` records. Deletes earlier
+    /// records.
     #[cfg(feature = "tap")]
     pub fn open_tap(&mut self, most: usize) {
         self.tap = Tap::open(most);

@@ -21,7 +21,7 @@ impl<P: PacketData> Network<P> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "builds the packet in its slot instead of copying it there"
+        reason = "builds the packet where it is stored instead of copying it there"
     )]
     pub(crate) fn send(
         &mut self,
@@ -82,7 +82,7 @@ impl<P: PacketData> Network<P> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "builds the packet in its slot instead of copying it there"
+        reason = "builds the packet where it is stored instead of copying it there"
     )]
     pub(super) fn enter_lane(&mut self, lane: u32, at: Time, packet: Packet<P>) {
         if self.lanes.get(lane).push(&mut self.lane_packets, at, packet) {
@@ -179,7 +179,7 @@ impl<P: PacketData> Network<P> {
             counts_for_flow,
         });
         if lost {
-            // The lost packet is in no lane. Until the packet departs, its departure record is
+            // The lost packet is in no lane. Until the packet departs, its `DepartureRecord` is
             // counted as a packet in the network.
             self.extras.forget(packet);
         } else {

@@ -134,7 +134,7 @@ pub(crate) enum Backlog {
     /// serves packets.
     Plain(Ledger),
     /// Departures computed on arrival. The packets themselves are already on their next leg;
-    /// `records` has a record of each packet.
+    /// `records` has the values of each packet that the link still needs.
     Virtual { buffer: Buffer, records: chunks::Queue<DepartureRecord> },
     /// One event per departure. `chance` supplies the queue discipline's random numbers.
     Events { queue: Discipline, chance: Chance, in_service: Option<InService>, served: u32 },

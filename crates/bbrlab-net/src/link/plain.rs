@@ -1,15 +1,15 @@
-//! A plain link works by virtual clock: it has a drop-tail queue and a constant rate, and no marks,
-//! losses, jitter or reordering. Most links are plain.
+//! A plain link works by virtual clock: it has a drop-tail queue and a constant rate, and no CE
+//! marks, losses, jitter or reordering. Most links are plain.
 //!
 //! When a packet arrives at a plain link, it is known whether the packet is dropped and when it
 //! departs. No result depends on when the link records an arrival and a departure, so the link
-//! first enters both in a ledger. Settling the ledger updates the statistics, the flow's counts and
-//! the digest for many packets at once. The ledger is settled when one of these values is read, or
-//! when the ledger has grown long.
+//! first enters both in a ledger, as one entry per accepted packet. Settling the ledger updates the
+//! statistics, the flow's counts and the digest for many packets at once. The ledger is settled
+//! when one of these values is read, or when the ledger has grown long.
 //!
-//! Entries are settled in the order of their times. Departures come before arrivals at the same
-//! time, as on any other link. A packet that finds the buffer full never enters the ledger: it
-//! affects only counts and the digest, which do not depend on the order of events.
+//! The ledger's entries are settled in the order of their times. Departures come before arrivals at
+//! the same time, as on any other link. A packet that finds the buffer full never enters the
+//! ledger: it affects only counts and the digest, which do not depend on the order of events.
 
 use bbrlab_link::Buffer;
 use bbrlab_units::Time;
@@ -207,7 +207,7 @@ impl Ledger {
         if self.mark.index == 0 { self.entries.first() } else { self.mark.place }
     }
 
-    /// Moves the mark to the next entry.
+    /// Moves `mark` to the next entry.
     #[inline]
     fn move_mark(&mut self) {
         self.mark.place = self.entries.after(self.marked_place());

@@ -39,8 +39,8 @@ pub struct LinkStats {
     /// The number of packets in the queue and in service over time.
     pub queue: QueueLength,
     /// Time of each sent packet from arrival to the start of transmission, or to departure with a
-    /// token bucket or a trace. With slots on a link without a rate, the slots' constant delay is
-    /// excluded.
+    /// token bucket or a trace. With `netem` slots on a link without a rate, the slots' constant
+    /// delay is excluded.
     pub delay: DelayHistogram,
     /// Statistics per tin of the queue discipline, in the order of [`bbrlab_queue::Tins`]; empty if
     /// it has none.

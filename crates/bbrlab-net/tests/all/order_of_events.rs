@@ -1,5 +1,5 @@
-//! The order of events at the same time: by kind, then flow, then sequence number; never by lane or
-//! by the order of insertion.
+//! The order of events at the same time: by the kind of event, then flow, then sequence number;
+//! never by lane or by the order of insertion.
 
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_net::{Arrival, FlowId, Handler, LinkMode, Network, Outgoing, Port, RouteStep, Side};

@@ -55,7 +55,7 @@ pub(super) fn replay_with<C: CongestionControl + Clone>(
         return Err(GoldenError::BadColumn {
             file: trace.file.clone(),
             column: table.columns()[at].name.clone(),
-            reason: "our state has no such field".to_owned(),
+            reason: "our algorithm has no such field".to_owned(),
         });
     }
     Ok(replay.counter.finish())

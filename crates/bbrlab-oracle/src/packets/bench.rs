@@ -1,5 +1,5 @@
-//! A test host for one end of a connection. The test host stores the timers that the end sets and
-//! the packets that the end sends.
+//! A test host, which drives one end of a connection. The test host stores the timers that the end
+//! sets and the packets that the end sends.
 
 use bbrlab_cc::Draw;
 use bbrlab_tcp::{Host, TimerId, Transmission};

@@ -11,7 +11,7 @@
 //! If the clock still shows a time before the timer's time when the timer fires, the kernel arms
 //! the timer again, and the timer takes effect a step late. A timer that fires a clock step late
 //! can change an RTT sample by a microsecond. With such a sample, BBR's bandwidth changes by one
-//! unit, which shifts every burst of the next ten rounds.
+//! unit, which shifts every burst of the next ten round trips.
 //!
 //! The closed-loop replay simulates timers that fire late. The phase between two steps is unknown,
 //! because it also depends on timers that are not in the log. These are the kernel's own timers,
@@ -264,7 +264,7 @@ impl ReceiverHost {
 /// The number of runs, each with a different sequence of clock phases.
 pub(super) const SEQUENCES: u64 = 256;
 
-/// Simulates the episode with random clock phases, which the number `sequence` (less than
+/// Simulates the recorded episode with random clock phases, which the number `sequence` (less than
 /// [`SEQUENCES`]) determines. Returns the packets that the sender sends and the packets that the
 /// receiver sends.
 pub(super) fn run(

@@ -1,5 +1,6 @@
-//! Reads `episodes.csv`. The file has, for each episode, the settings of the network and of the
-//! hosts, the application's behaviour, and the expected counts of packets.
+//! Reads `episodes.csv`, the list of packet logs (episodes). The list has, for each episode, the
+//! settings of the network and of the hosts, the application's behaviour, and the expected counts
+//! of packets.
 
 use std::path::{Path, PathBuf};
 

@@ -8,12 +8,12 @@
 //!
 //! In a row, `s` is the sending host and `d` the receiving host; `in` is a packet that the host
 //! received, and `out` a packet that it sent. Our sender gets the packets of `s,in` rows at the
-//! rows' times, and our receiver the packets of `d,in` rows. The applications' calls are made at
-//! the times that the episode states. Our packets must equal the packets of the `s,out` and `d,out`
-//! rows.
+//! rows' times, and our receiver the packets of `d,in` rows. Our applications make their socket
+//! calls, such as `send()`, at the times that the episode states. Our packets must equal the
+//! packets of the `s,out` and `d,out` rows.
 //!
-//! Our stack computes all windows and rates. From the log, the replay takes only three kinds of
-//! values, none of which follows from the packets that a host received:
+//! Our stack computes all congestion windows, receive windows and rates. From the log, the replay
+//! takes only three kinds of values, none of which follows from the packets that a host received:
 //!
 //! - BBR's random phase
 //! - the time at which a paced burst leaves: the clock step of 256 ns or, with the qdisc `fq`, the
@@ -50,7 +50,7 @@ use bbrlab_units::Time;
 use bench::Draws;
 use compare::{Comparison, Sent, compare};
 
-/// Returns the episodes of a folder.
+/// Returns the episodes (packet logs) that a folder lists.
 ///
 /// # Errors
 /// Fails if `episodes.csv` is missing or damaged.
@@ -59,7 +59,7 @@ pub fn episodes(dir: &Path) -> Result<Episodes, LogError> {
 }
 
 /// Loads the packets of an episode and checks them against the counts of `episodes.csv`. Also
-/// checks the two state files for damage.
+/// checks the logs of the sender's and the receiver's states for damage.
 ///
 /// # Errors
 /// Fails if a file is missing or damaged, or if the log does not have the counts of packets that
@@ -92,8 +92,8 @@ pub fn packets(episode: &Episode) -> Result<Vec<PacketRow>, LogError> {
     Ok(rows)
 }
 
-/// Replays episodes of a folder: those that `only` names, or all if `only` is empty. Episodes with
-/// unsupported settings are omitted, and the report lists them.
+/// Replays the recorded episodes of a folder: those that `only` names, or all if `only` is empty.
+/// Episodes with unsupported settings are omitted, and the report lists them.
 ///
 /// # Errors
 /// Fails if the folder is damaged.
@@ -116,8 +116,8 @@ pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, LogError> 
     Ok(report)
 }
 
-/// Replays one episode. `all` are the episodes of the folder that contains the episode. If the
-/// episode's log begins after the `connect()` call and another episode in `all` contains the
+/// Replays one recorded episode. `all` are the episodes of the folder that contains the episode. If
+/// the episode's log begins after the `connect()` call and another episode in `all` contains the
 /// beginning of the run, the replay begins with the rows of that episode.
 ///
 /// # Errors
@@ -134,8 +134,8 @@ pub fn validate_episode(episode: &Episode, all: &[Episode]) -> Result<EpisodeRep
     run_closed(episode, all, &rows)
 }
 
-/// Simulates an episode with each sequence of clock phases. Returns the simulated run that is
-/// nearest to the log.
+/// Simulates a recorded episode with each sequence of clock phases. Returns the simulated run that
+/// is nearest to the log.
 fn run_closed(
     episode: &Episode,
     all: &[Episode],
@@ -233,7 +233,7 @@ fn conclude(
     }
 }
 
-/// Replays an episode from the `connect()` call on.
+/// Replays a recorded episode from the `connect()` call on.
 fn replay(episode: &Episode, rows: &[PacketRow], draws: &Draws) -> Result<EpisodeReport, LogError> {
     let mut flows: Vec<u32> = rows.iter().map(|row| row.flow).collect();
     flows.sort_unstable();

@@ -15,7 +15,7 @@ use super::row::PacketRow;
 /// `close()`.
 const CLOSE_DELAY: Span = Span(1_024);
 
-/// Returns the receiver's configuration in an episode.
+/// Returns the receiver's configuration in a recorded episode.
 #[must_use]
 pub fn receiver_config(episode: &Episode) -> ReceiverConfig {
     let ecn = match (episode.ecn, episode.cc_on_both) {

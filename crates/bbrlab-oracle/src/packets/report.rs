@@ -2,7 +2,8 @@
 
 use crate::error::Unsupported;
 
-/// The first packet, or the first logged state, in which our stack differs from Linux's log.
+/// The first packet, or the first logged state of a socket, in which our stack differs from Linux's
+/// log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstMismatch {
     /// The time in nanoseconds at which Linux sent the packet. If only our stack sent the packet,
@@ -18,7 +19,7 @@ pub struct FirstMismatch {
     pub got: String,
 }
 
-/// The comparison of one side of an episode: sender or receiver.
+/// The comparison of one side of an episode (a packet log): sender or receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SideReport {
     /// Packets that Linux sent.
@@ -57,7 +58,7 @@ impl EpisodeReport {
     }
 }
 
-/// The results of a folder of episodes.
+/// The results of a folder of episodes (packet logs).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PacketsReport {
     /// The episodes that were omitted, or whose sender was omitted.

@@ -52,7 +52,7 @@ pub struct PacketRow {
     pub is_lost: bool,
 }
 
-/// Loads the packets of an episode, in order of time.
+/// Loads the packets of an episode's log, in order of time.
 pub(super) fn load(path: &Path) -> Result<Vec<PacketRow>, LogError> {
     let table = Table::load(path, COLUMNS)?;
     let mut rows = Vec::with_capacity(table.rows().len());

@@ -38,20 +38,20 @@ const FQ_SLACK: Span = Span::from_micros(10);
 /// The first columns of a file of sender states.
 const STATE_COLUMNS: &str = "time_ns,ev,flow,ack,cwnd,ssthresh";
 
-/// Returns the episode's congestion control, or `None` if it is not implemented. The kernel's name
-/// of BBR v1 is `bbr`.
+/// Returns the recorded episode's congestion control, or `None` if it is not implemented. The
+/// kernel's name of BBR v1 is `bbr`.
 pub(super) fn algorithm(episode: &Episode) -> Option<Algorithm> {
     let name = if episode.cc == "bbr" { "bbr1" } else { &episode.cc };
     Algorithm::from_name(name)
 }
 
-/// Creates an instance of the episode's congestion control.
+/// Creates an instance of the recorded episode's congestion control.
 pub(super) fn build(episode: &Episode, params: &Params) -> Result<Cc, LogError> {
     let cc = algorithm(episode).and_then(|algorithm| algorithm.build(params).ok());
     cc.ok_or_else(|| LogError::Unsupported(unsupported(episode)))
 }
 
-/// Returns the error for an episode whose congestion control is not implemented.
+/// Returns the error for a recorded episode whose congestion control is not implemented.
 pub(super) fn unsupported(episode: &Episode) -> Unsupported {
     Unsupported {
         episode: episode.name.clone(),
@@ -61,7 +61,7 @@ pub(super) fn unsupported(episode: &Episode) -> Unsupported {
     }
 }
 
-/// Returns the sender's configuration in an episode.
+/// Returns the sender's configuration in a recorded episode.
 #[must_use]
 pub fn sender_config(episode: &Episode) -> SenderConfig {
     SenderConfig {
@@ -79,7 +79,7 @@ pub fn sender_config(episode: &Episode) -> SenderConfig {
     }
 }
 
-/// Derives BBR's random draws in the episode from the logged states of the sender.
+/// Derives BBR's random draws in the recorded episode from the logged states of the sender.
 pub(super) fn draws(episode: &Episode) -> Result<Draws, LogError> {
     if episode.cc != "bbr" {
         return Ok(Draws::default());

@@ -26,9 +26,9 @@ const TIMES: [&str; 5] = ["srtt_us", "mdev_us", "rack_rtt_us", "pacing_Bps", "ra
 /// a microsecond.
 const TIME_TOLERANCE: f64 = 1e-4;
 
-/// Compares the sender's state before each ACK of an episode that is logged from the `connect()`
-/// call on. Counts the rows in which any field differs, and the rows that differ only in times and
-/// only by a microsecond.
+/// Compares the sender's state before each ACK of a recorded episode that is logged from the
+/// `connect()` call on. Counts the rows in which any field differs, and the rows that differ only
+/// in times and only by a microsecond.
 ///
 /// # Errors
 /// Fails if a file is missing or damaged.

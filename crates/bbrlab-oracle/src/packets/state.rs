@@ -2,7 +2,7 @@
 //!
 //! The packets that a receiver sends show little of its state. The logs therefore also contain the
 //! socket's fields just before each segment is processed. A difference in these fields that does
-//! not change the packets of this episode could change the packets of another run.
+//! not change the packets of this recorded run could change the packets of another run.
 
 use bbrlab_units::Time;
 

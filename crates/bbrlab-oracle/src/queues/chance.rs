@@ -22,7 +22,7 @@ pub(super) struct Event {
     pub(super) value: u64,
 }
 
-/// The kind of an event.
+/// The kind of an event: the kernel function that returned the value, or a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A result of `get_random_u16`, `get_random_u32` or `get_random_bytes`.
@@ -63,8 +63,8 @@ pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
     Ok(events)
 }
 
-/// The random numbers and hashes that the kernel used at one point of the network. Callers get the
-/// numbers and hashes in the kernel's order.
+/// The random numbers and hashes that the kernel used at one point of the network. The replay takes
+/// the numbers and hashes in the kernel's order.
 #[derive(Debug)]
 pub(super) struct Chance<'a> {
     rows: &'a [Row],

@@ -1,4 +1,5 @@
-//! Reads the list of episodes, `episodes.csv`.
+//! Reads `episodes.csv`. Each row describes an episode: a log of the packets at one or more points
+//! of a network of Linux hosts, with the network's settings.
 
 use std::path::{Path, PathBuf};
 
@@ -13,9 +14,9 @@ const COLUMNS: &str = "name,qdisc,rate_mbps,rtt_ms,ccs,starts_s,settings,t0_ns";
 /// A point of the network at which packets were logged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// The point's name in the log: `bn`, `data`, `ack` or `police`.
+    /// The name of this point of the network in the log: `bn`, `data`, `ack` or `police`.
     pub name: &'static str,
-    /// The queue discipline or policer that the packets meet at this point.
+    /// The queue discipline or policer that the packets meet at this point of the network.
     pub child: Child,
     /// Rate of the link after the discipline in bit/s. `None` means that there is no link, and
     /// packets leave when the discipline releases them.
@@ -29,7 +30,7 @@ pub struct Episode {
     pub name: String,
     /// The kernel's clock at the start of the log, in nanoseconds.
     pub t0_ns: u64,
-    /// The points at which packets were logged.
+    /// The points of the network at which packets were logged.
     pub points: Vec<Point>,
     dir: PathBuf,
 }

@@ -6,7 +6,7 @@
 //!
 //! - the arrivals of packets, and the hashes of flows
 //! - the random numbers that the kernel drew
-//! - the order of calls at the same time
+//! - the order of the calls to the queue discipline that have the same time
 //! - the times at which `pie`'s timer fires
 //! - the delay, at most 1 µs, with which the link's timer fires
 //!
@@ -28,7 +28,7 @@ pub use tc::{Child, police, qdisc, slot};
 
 use crate::error::LogError;
 
-/// Returns the episodes of a folder.
+/// Returns the episodes (packet logs) that a folder lists.
 ///
 /// # Errors
 /// Fails if `episodes.csv` is missing or damaged, or names an unknown discipline.
@@ -55,8 +55,8 @@ pub fn validate_episode(episode: &Episode) -> Result<EpisodeReport, LogError> {
     Ok(report)
 }
 
-/// Replays one episode and compares the discipline's internal state with the kernel's at each
-/// logged call.
+/// Replays one recorded episode and compares the discipline's internal state with the kernel's at
+/// each logged call.
 ///
 /// The kernel logs the state after each dequeue of `codel` and `fq_codel`, before each enqueue of
 /// `pie`, after each update of `pie`'s probability, and at each enqueue of `red`.
@@ -85,7 +85,7 @@ pub fn validate_states(episode: &Episode) -> Result<EpisodeReport, LogError> {
     Ok(report)
 }
 
-/// Replays all episodes of a folder.
+/// Replays all recorded episodes of a folder.
 ///
 /// # Errors
 /// Fails if the folder is damaged.

@@ -6,10 +6,11 @@ use super::row::{Fate, Row};
 /// state that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstMismatch {
-    /// The packet's number, from 1. The log numbers the packets of each point separately.
+    /// The packet's number, from 1. The log numbers the packets separately at each point of the
+    /// network.
     pub n: u64,
-    /// The point and the field that differs, such as `bn.dep_ns`. The field is `dep_ns`, `drop_ns`
-    /// or `mark`.
+    /// The point of the network and the field that differs, such as `bn.dep_ns`. The field is
+    /// `dep_ns`, `drop_ns` or `mark`.
     pub field: String,
     /// The value in Linux's log; `-` if the log has no value.
     pub expected: String,
@@ -22,7 +23,7 @@ pub struct FirstMismatch {
 pub struct EpisodeReport {
     /// The episode's name.
     pub name: String,
-    /// Number of packets. A packet counts once at each point where it was logged.
+    /// Number of packets. A packet counts once at each point of the network where it was logged.
     pub packets: u64,
     /// Number of packets that departed, were dropped or were marked differently from the log.
     pub mismatches: u64,
@@ -56,7 +57,7 @@ impl EpisodeReport {
     }
 }
 
-/// The results of a folder of episodes.
+/// The results of a folder of episodes (packet logs).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueuesReport {
     /// The episodes, in the order of `episodes.csv`.

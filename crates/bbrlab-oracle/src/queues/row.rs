@@ -28,7 +28,7 @@ pub(super) struct Fate {
     pub(super) dropped_ns: Option<u64>,
     /// The time at which the packet's last bit left the link; `None` if the packet did not depart.
     pub(super) departed_ns: Option<u64>,
-    /// Whether the packet was ECN-marked at this point.
+    /// Whether the packet was ECN-marked at this point of the network.
     pub(super) marked: bool,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Fate {
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) point: String,
-    /// The number of the packet at this point, from 1.
+    /// The number of the packet at this point of the network, from 1.
     pub(super) n: u64,
     pub(super) arrives: Call,
     pub(super) flow: u32,

@@ -14,7 +14,7 @@ use crate::table::Table;
 
 const COLUMNS: &str = "time_ns,point,ev,n,during,v1,v2,v3,v4,v5,v6,v7";
 
-/// A kind of logged state.
+/// A kind of logged state of the kernel's discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Codel,
@@ -61,8 +61,8 @@ struct Logged {
     values: Vec<i64>,
 }
 
-/// The logged states of one point that are still to be compared, and the counts of compared and of
-/// differing states.
+/// The logged queue states at one point of the network that are still to be compared, and the
+/// counts of compared and of differing states.
 #[derive(Debug)]
 pub(super) struct States {
     logged: VecDeque<Logged>,

@@ -1,4 +1,4 @@
-//! Parses the arguments of `tc` that set up a queue discipline, a policer or slots.
+//! Parses the arguments of `tc` that set up a queue discipline, a policer or `netem`'s slots.
 
 mod fair;
 

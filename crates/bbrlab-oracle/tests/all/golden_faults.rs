@@ -144,7 +144,7 @@ fn unknown_column_is_reported() {
 fn state_that_we_do_not_have_is_reported() {
     let text = RENO.replace(",warn", ",s_cnt");
     Folder::with("state", "reno", &text)
-        .check(&expect!["reno/t.csv.gz: column `s_cnt`: our state has no such field"]);
+        .check(&expect!["reno/t.csv.gz: column `s_cnt`: our algorithm has no such field"]);
 }
 
 #[test]

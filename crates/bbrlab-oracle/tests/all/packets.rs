@@ -17,7 +17,8 @@ fn selection() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/packets")
 }
 
-/// Replays every episode of `dir`. Returns a line per episode, and the total number of mismatches.
+/// Replays every recorded episode of `dir`. Returns a line per episode, and the total number of
+/// mismatches.
 fn table(dir: &Path) -> (String, u64) {
     let mut lines = String::new();
     let mut mismatches = 0;

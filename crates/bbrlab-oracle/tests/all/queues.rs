@@ -9,13 +9,13 @@ use bbrlab_oracle::queues::{self, Child};
 use bbrlab_units::Packets;
 
 /// Returns the folder in the repository with excerpts of packet logs: the first packets of some
-/// episodes.
+/// recorded episodes.
 fn excerpts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/queues")
 }
 
-/// Replays every episode of `dir`. Returns a line per episode, and the total number of differing
-/// packets and internal states.
+/// Replays every recorded episode of `dir`. Returns a line per episode, and the total number of
+/// differing packets and internal states.
 fn table(dir: &Path) -> (String, u64) {
     let mut lines = String::new();
     let mut mismatches = 0;

@@ -1,10 +1,11 @@
-//! Evaluates the expressions of claims on measured or printed rows.
+//! Evaluates the expressions of papers' claims on measured or printed rows.
 //!
 //! The papers' data were first checked in Python, so expressions must have the same results as in
-//! Python; a test compares the results. Two rules differ from Python: both sides of `and` and `or`
-//! are always evaluated, and a word (a text such as `bbr1`) can be compared only with a word. A
-//! call such as `jain(bbr1)` looks up a metric by its keys. If several rows match the keys, the
-//! values of the metric in these rows must be equal. Rows without a value are ignored.
+//! Python; a test compares the results. Two rules of evaluation differ from Python's: both sides of
+//! `and` and `or` are always evaluated, and a word (a text such as `bbr1`) can be compared only
+//! with a word. A call such as `jain(bbr1)` looks up a metric by its keys. If several rows match
+//! the keys, the values of the metric in these rows must be equal. Rows without a value are
+//! ignored.
 
 use std::fmt;
 
@@ -55,7 +56,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) ties: Option<bool>,
 }
 
-/// A point: keys such as `delay_ms`, each with a value. A claim is evaluated at each of its points.
+/// A parameter point: keys such as `delay_ms`, each with a value. A paper's claim is evaluated at
+/// each of its points.
 pub(crate) type Point = Vec<(String, Value)>;
 
 /// A metric that an evaluation looked up, with the value found.
@@ -182,11 +184,11 @@ impl Row {
     }
 }
 
-/// Whether an expression is true at a point. Adds the metrics that the expression looks up, and the
-/// comparisons in it, to `trace`.
+/// Whether an expression is true at a parameter point. Adds the metrics that the expression looks
+/// up, and the comparisons in it, to `trace`.
 ///
 /// # Errors
-/// Fails if the expression has no value at this point.
+/// Fails if the expression has no value at this parameter point.
 pub(crate) fn is_true(
     expr: &Expr,
     point: &Point,
@@ -231,7 +233,7 @@ pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a
 }
 
 /// Returns the keys of the row in which a call looks up a metric: the algorithm and the keys that
-/// the call gives, and the point's other [`LOCATING_KEYS`].
+/// the call gives, and the parameter point's other [`LOCATING_KEYS`].
 pub(super) fn place(call: &Call, point: &Point, scene: &Scene<'_>) -> Result<Point, Fault> {
     At { point, scene, trace: &mut Trace::default() }.place(call)
 }

@@ -1,4 +1,5 @@
-//! Evaluates a claim on measured rows: counts the points and the seeds at which the claim is true.
+//! Evaluates a paper's claim on measured rows: counts the parameter points and the seeds at which
+//! the claim is true.
 
 use super::evaluate::{Asked, Compared, Fault, Point, Row, Scene, Trace, is_true, matching, place};
 use super::parse::{Expr, parse};
@@ -7,17 +8,18 @@ use super::rows::{key_value, medians, of_seed, printed_rows};
 use crate::papers::{Claim, Experiment, Key, Paper, papers};
 use crate::row::MeasuredRows;
 
-/// The result of evaluating a claim on measured rows.
+/// The result of evaluating a paper's claim on measured rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimEvaluation {
     /// Whether the claim is true: the medians over the seeds make it true at the required share of
-    /// points.
+    /// parameter points.
     pub is_true: bool,
-    /// Number of points at which the medians make the claim true.
+    /// Number of parameter points at which the medians make the claim true.
     pub points_true: u64,
-    /// Number of all points at which the claim was evaluated.
+    /// Number of all parameter points at which the claim was evaluated.
     pub points: u64,
-    /// Number of seeds whose values alone make the claim true at the required share of points.
+    /// Number of seeds whose values alone make the claim true at the required share of parameter
+    /// points.
     pub seeds_true: u64,
     /// The seeds that `seeds_true` counts.
     pub true_in: Vec<u64>,
@@ -27,14 +29,14 @@ pub struct ClaimEvaluation {
     pub figures: Vec<ClaimFigure>,
     /// The claim's comparisons of computed values, without duplicates.
     pub compared: Vec<Compared>,
-    /// The points at which the claim is false or has no value.
+    /// The parameter points at which the claim is false or has no value.
     pub false_points: Vec<FalsePoint>,
     /// Whether `is_true` depends on the results of comparisons between numbers that differ by less
     /// than one unit of the last printed digit.
     pub is_by_grain: bool,
 }
 
-/// A metric value that a claim uses.
+/// A metric value that a paper's claim uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimFigure {
     /// The metric's name in the paper's data file.
@@ -45,17 +47,17 @@ pub struct ClaimFigure {
     pub value: f64,
 }
 
-/// A point at which a claim is false or has no value.
+/// A parameter point at which a claim is false or has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FalsePoint {
-    /// The point's keys.
+    /// The parameter point's keys.
     pub at: Vec<(String, Key)>,
-    /// The metrics that the claim uses at this point.
+    /// The metrics that the claim uses at this parameter point.
     pub figures: Vec<ClaimFigure>,
     /// The comparisons of values that the claim computes from these metrics.
     pub compared: Vec<Compared>,
-    /// The reason why the expression has no value at this point; `None` if the expression has a
-    /// value.
+    /// The reason why the expression has no value at this parameter point; `None` if the expression
+    /// has a value.
     pub fault: Option<String>,
 }
 
@@ -156,8 +158,9 @@ pub(crate) fn evaluate_claim(
     Ok(evaluation)
 }
 
-/// Whether the claim is true at enough points: their share is at least the claim's `min_fraction`.
-/// The tolerance of 1e-9 points, as in `papers/check.py`, allows for rounding errors.
+/// Whether the claim is true at enough parameter points: their share is at least the claim's
+/// `min_fraction`. The tolerance of 1e-9 points, as in `papers/check.py`, allows for rounding
+/// errors.
 #[expect(clippy::cast_precision_loss, reason = "some hundred points")]
 fn is_enough(claim: &Claim, points_true: u64, points: usize) -> bool {
     points_true as f64 >= claim.min_fraction * points as f64 - 1e-9
@@ -262,8 +265,8 @@ mod tests {
 
     #[test]
     fn a_verdict_by_less_than_the_last_printed_digit_says_so() {
-        // The claim is `throughput_mbps(bbrplus) >= throughput_mbps(bbr1)` at six points. The paper
-        // prints these throughputs with two decimals.
+        // The claim is `throughput_mbps(bbrplus) >= throughput_mbps(bbr1)` at six parameter points.
+        // The paper prints these throughputs with two decimals.
         let judged = |plus: f64, other: f64| {
             let mut rows = Vec::new();
             for rate in [5.0, 10.0] {
@@ -296,14 +299,15 @@ mod tests {
         assert_eq!(judged(4.662, 4.7), (true, true));
         assert_eq!(judged(4.7, 4.7), (true, false));
         assert_eq!(judged(4.65, 4.7), (false, false));
-        // At the other five points, the claim is false by more than a unit of the last digit.
+        // At the other five parameter points, the claim is false by more than a unit of the last
+        // digit.
         assert_eq!(judged(4.661_466, 4.6), (false, false));
     }
 
     #[test]
     fn an_axis_left_open_is_looped_over() {
         // The claim is `jain >= 0.99 and utilisation >= 0.89` with a buffer of 5000 packets. The
-        // claim names no rate, so it has a point for each rate.
+        // claim names no rate, so it has a parameter point for each rate.
         let full: &[Option<f64>] = &[Some(0.995)];
         let idle: &[Option<f64>] = &[Some(0.5)];
         let evaluation = evaluate_claim(

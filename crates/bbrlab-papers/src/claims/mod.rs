@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `token.rs`, `parse.rs` | parses an expression to a tree |
 //! | `evaluate.rs` | evaluates an expression on rows |
-//! | `points.rs` | the points at which a claim is evaluated |
+//! | `points.rs` | the parameter points at which a claim is evaluated |
 //! | `rows.rs` | printed rows, medians over the seeds, rows of one seed |
 //! | `evaluate_claim.rs` | evaluates a claim on measured rows |
 //! | `needed.rs` | the runs that claims need |

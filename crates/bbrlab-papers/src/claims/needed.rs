@@ -1,5 +1,5 @@
-//! Determines which runs of an experiment are needed to evaluate some claims. If claims are
-//! evaluated again in another setting (`settings.rs`), only these runs are computed.
+//! Determines which runs of an experiment are needed to evaluate some of the paper's claims. If
+//! claims are evaluated again in another setting (`settings.rs`), only these runs are computed.
 
 use bbrlab_run::Run;
 
@@ -10,8 +10,8 @@ use super::rows::key_value;
 use crate::metrics::place_of;
 use crate::papers::{Claim, Experiment, Key};
 
-/// For each metric that some claims look up, the keys of the metric's row. The names of the metrics
-/// are not stored.
+/// For each metric that some of a paper's claims look up, the keys of the metric's row. The names
+/// of the metrics are not stored.
 pub(crate) struct Needed(Vec<Point>);
 
 impl Needed {

@@ -9,7 +9,7 @@ use super::token::{Token, tokens};
 pub(super) enum Expr {
     Number(f64),
     Word(String),
-    /// A locating key of the point, a constant of the paper or an algorithm.
+    /// A locating key of the parameter point, a constant of the paper or an algorithm.
     Name(String),
     Negative(Box<Expr>),
     Not(Box<Expr>),

@@ -1,15 +1,15 @@
-//! The points at which a claim is evaluated.
+//! The parameter points at which a claim is evaluated.
 //!
-//! A claim has a point for each combination of the values in its `forall` lists. A claim that does
-//! not mention a key covers all values of this key (`papers/README.md`, "Usage", item 7).
+//! A claim has a parameter point for each combination of the values in its `forall` lists. A claim
+//! that does not mention a key covers all values of this key (`papers/README.md`, "Usage", item 7).
 //! Therefore, if the rows for one of a claim's metrics differ in a key that the claim does not
 //! mention, the point is replaced by one point per value of the key.
 
 use super::evaluate::{Fault, Point, Row, Scene, Value, matching, place};
 use super::parse::{Call, Expr};
 
-/// Returns a point for each combination of the values in the lists of `forall`, in the order of the
-/// lists. Each point also has the keys in `at`.
+/// Returns a parameter point for each combination of the values in the lists of `forall`, in the
+/// order of the lists. Each point also has the keys in `at`.
 pub(crate) fn points(at: &Point, forall: &[(String, Vec<Value>)]) -> Vec<Point> {
     let mut points = vec![at.clone()];
     for (key, values) in forall {
@@ -21,7 +21,7 @@ pub(crate) fn points(at: &Point, forall: &[(String, Vec<Value>)]) -> Vec<Point> 
     points
 }
 
-/// Returns a copy of a point with one key added or replaced.
+/// Returns a copy of a parameter point with one key added or replaced.
 fn with(point: &Point, key: &str, value: Value) -> Point {
     let mut point = point.clone();
     match point.iter_mut().find(|(name, _)| name == key) {
@@ -31,8 +31,8 @@ fn with(point: &Point, key: &str, value: Value) -> Point {
     point
 }
 
-/// Replaces each point by one point per value of each open key. A key is open if the rows for a
-/// metric differ in it, and neither the point nor the metric's call sets it.
+/// Replaces each parameter point by one point per value of each open key. A key is open if the rows
+/// for a metric differ in it, and neither the point nor the metric's call sets it.
 ///
 /// # Errors
 /// Fails if the expression is invalid.
@@ -57,8 +57,9 @@ pub(crate) fn split(
     Ok(done)
 }
 
-/// Finds, for one of the calls, a key that neither the point nor the call sets, and whose values
-/// differ among the rows that match the call. Returns the key with these values.
+/// Finds, for one of a claim's lookups of metrics (`calls`), a key that neither the parameter point
+/// nor the lookup sets, and whose values differ among the matching rows. Returns the key with these
+/// values.
 fn open_axis(
     calls: &[&Call],
     point: &Point,
@@ -89,7 +90,7 @@ fn values_of(key: &str, rows: &[&Row]) -> Vec<Value> {
     values
 }
 
-/// Adds to `calls` those calls in an expression whose names are in `metrics`.
+/// Adds to `calls` the lookups of metrics in an expression: all calls whose names are in `metrics`.
 pub(crate) fn metrics_in<'a>(expr: &'a Expr, metrics: &[&str], calls: &mut Vec<&'a Call>) {
     match expr {
         Expr::Number(_) | Expr::Word(_) | Expr::Name(_) => {}

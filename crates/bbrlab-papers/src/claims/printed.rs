@@ -16,8 +16,8 @@ use crate::papers::{Key, Paper, Published, read_alone};
 pub struct Printed {
     /// The paper's key.
     pub paper: String,
-    /// The results of the claims. If printed numbers cannot decide a claim, the claim's result has
-    /// no points, and the claim's expression is only checked for errors.
+    /// The results of the paper's claims. If printed numbers cannot decide a claim, the claim's
+    /// result has no parameter points, and the claim's expression is only checked for errors.
     pub claims: Vec<PrintedRule>,
     /// The results of the identities: expressions that must be true for the printed numbers.
     pub identities: Vec<PrintedRule>,
@@ -27,14 +27,14 @@ pub struct Printed {
     pub calcs: Vec<PrintedCalc>,
 }
 
-/// The result for a claim, or for an identity: an expression that must be true for the printed
-/// numbers.
+/// The result for a paper's claim, or for an identity: an expression that must be true for the
+/// printed numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PrintedRule {
     /// The id of the claim or identity.
     pub id: String,
-    /// The number of points at which the expression is true, and the number of all points. `None`
-    /// if the printed numbers cannot decide the claim, or after an error.
+    /// The number of parameter points at which the expression is true, and the number of all
+    /// points. `None` if the printed numbers cannot decide the claim, or after an error.
     pub points: Option<(u64, u64)>,
     /// Why the expression has no value; `None` if it has one.
     pub error: Option<String>,
@@ -53,8 +53,8 @@ pub struct PrintedCalc {
     pub error: Option<String>,
 }
 
-/// The points of an expression: keys with the same value at all points, and keys with lists of
-/// values. Each combination of values is a point.
+/// The parameter points of an expression: keys with the same value at all points, and keys with
+/// lists of values. Each combination of values is a point.
 type Place<'a> = (&'a [(String, Key)], &'a [(String, Vec<Key>)]);
 
 /// Evaluates the expressions of a paper's data file. The paper need not be a built-in one.
@@ -103,9 +103,9 @@ fn rule(id: &str, found: Result<Option<(u64, u64)>, String>) -> PrintedRule {
     PrintedRule { id: id.to_owned(), points: found.unwrap_or_default(), error }
 }
 
-/// Returns the number of points at which an expression is true on an experiment's printed rows, and
-/// the number of all points. If `is_decided` is false, the expression is evaluated with 1 for every
-/// metric, only to check that it is valid.
+/// Returns the number of parameter points at which an expression is true on an experiment's printed
+/// rows, and the number of all points. If `is_decided` is false, the expression is evaluated with 1
+/// for every metric, only to check that it is valid.
 fn on_rows(
     paper: &Paper,
     experiment: &str,

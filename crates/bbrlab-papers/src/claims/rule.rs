@@ -1,11 +1,11 @@
-//! Writes a claim's expression, and the points at which the expression must be true, as one line of
-//! text.
+//! Writes the expression of a paper's claim, and the parameter points at which the expression must
+//! be true, as one line of text.
 
 use super::evaluate::Value;
 use super::rows::key_value;
 use crate::papers::Claim;
 
-/// Returns the rule as text, such as
+/// Returns a claim's rule (its expression and its points) as text, such as
 /// `jain(alg) >= 0.9; at buffer_bdp = 8; for all alg in bbr1; at 90 % of these points or more`.
 pub(crate) fn rule_words(claim: &Claim) -> String {
     let mut parts = vec![claim.expr.clone()];
@@ -51,8 +51,8 @@ mod tests {
         );
     }
 
-    /// The text of a rule does not give the values of constants, so no claim may use a constant of
-    /// its paper.
+    /// The text of a claim's rule does not give the values of constants, so no claim may use a
+    /// constant of its paper.
     #[test]
     fn no_rule_names_a_constant() {
         for paper in papers() {

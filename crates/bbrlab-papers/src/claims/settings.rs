@@ -1,20 +1,21 @@
-//! Settings in which a false claim is evaluated again. The files in `papers/study/` have two lists
-//! of settings: settings that reproduce an artifact on purpose, and causes. A cause is a setting in
-//! which a claim that fails under `linux` is true. The claim may therefore fail because of what
-//! this setting changes.
+//! Settings in which a false claim of a paper is evaluated again. The files in `papers/study/` have
+//! two lists of settings: settings that reproduce an artifact on purpose, and causes. An artifact
+//! is an effect in printed numbers that comes from the paper's simulator, its method or misprints,
+//! not from the algorithm. A cause is a setting in which a claim that fails under `linux` is true.
+//! The claim may therefore fail because of what this setting changes.
 //!
 //! The settings of an artifact are overrides of a built-in scenario. The paper's data file
 //! describes these settings as text, in the artifact's key `reproduce`.
 //!
-//! We found the causes by inspecting runs. Every study tests again whether the claim is true in the
-//! setting of its cause.
+//! We found the causes by inspecting runs. When such a claim fails, `bbrlab reproduce` tests again
+//! whether it is true in the setting of its cause.
 
 use crate::papers::{Claim, paper_of};
 use crate::study::Setting;
 
-/// Returns the settings of the artifacts that a claim names in `see`, in the order of `see`. For a
-/// claim that names no artifact, returns the settings of the whole paper, which imitate the
-/// authors' simulator.
+/// Returns the settings that reproduce the artifacts that a claim names in `see`, in the order of
+/// `see`. For a claim that names no artifact, returns the settings of the whole paper, which
+/// imitate the authors' simulator.
 pub(crate) fn settings_of(claim: &Claim) -> Vec<&'static Setting> {
     let paper = paper_of(&claim.id);
     let of = |id: &str| {

@@ -2,9 +2,9 @@
 //!
 //! Before `papers/check.py` called `bbrlab`, that script evaluated expressions itself in Python.
 //! `data/printed.txt` has a line with the script's results for each claim that can be decided from
-//! the paper's printed numbers alone. A line has the claim's id, the number of points at which the
-//! claim is true, and the number of all its points. `data/random.txt` has random expressions, with
-//! the script's results on the rows in the last test below.
+//! the paper's printed numbers alone. A line has the claim's id, the number of parameter points at
+//! which the claim is true, and the number of all its points. `data/random.txt` has random
+//! expressions, with the script's results on the rows in the last test below.
 
 use super::evaluate::{Fault, Point, Row, Scene, Trace, Value, is_true, number_of};
 use super::parse::parse;

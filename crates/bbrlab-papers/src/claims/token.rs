@@ -1,7 +1,7 @@
 //! Splits an expression's text into tokens.
 //!
-//! The claim language is a subset of Python's expressions. The tokens are decimal numbers, names,
-//! words in single or double quotes, operators, brackets and commas.
+//! The language of the papers' claims is a subset of Python's expressions. The tokens are decimal
+//! numbers, names, words in single or double quotes, operators, brackets and commas.
 
 /// A token of an expression.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Determines the verdict on a claim, and describes the reason in a text.
+//! Determines the verdict on a paper's claim, and describes the reason in a text.
 
 use std::iter;
 use std::path::PathBuf;
@@ -12,17 +12,18 @@ use super::settings::why_undecidable;
 use crate::papers::{Claim, Expected, Key};
 use crate::repeat::RepeatCommand;
 
-/// The verdict on a claim.
+/// The verdict on a paper's claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimVerdict {
     /// The claim is true under the profile `linux`.
     Holds,
-    /// The claim is false under `linux`, and was not expected to be an artifact.
+    /// The claim is false under `linux`, and was not expected to be an artifact of the paper's
+    /// setup.
     Fails,
     /// The claim is false under `linux` and true under a setting that reproduces its artifact.
     ArtifactShown,
-    /// The claim was expected to be an artifact, but is false under `linux` and under all settings
-    /// that should show its artifacts. Perhaps no such setting is known.
+    /// The claim was expected to be an artifact of the paper's setup, but is false under `linux`
+    /// and under all settings that should show its artifacts. Perhaps no such setting is known.
     ArtifactNotShown,
     /// No simulation can measure the claim's metric.
     Undecidable,
@@ -46,8 +47,8 @@ impl ClaimVerdict {
     }
 }
 
-/// The result of a claim in one setting other than `linux`: a setting that should reproduce an
-/// artifact, or a possible cause of the claim's failure.
+/// The result of a paper's claim in one setting other than `linux`: a setting that should reproduce
+/// an artifact of the paper's setup, or a possible cause of the claim's failure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnderSetting {
     /// The artifact's id, or the claim's id if the setting is a possible cause of its failure.
@@ -72,7 +73,7 @@ impl UnderSetting {
     }
 }
 
-/// A claim with its verdict.
+/// A paper's claim with its verdict.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The claim.
@@ -150,10 +151,11 @@ impl VerdictReason {
     }
 }
 
-/// Maximum number of points that a reason lists for a claim that is false at some points.
+/// Maximum number of parameter points that a reason lists for a claim that is false at some points.
 const POINTS_SHOWN: usize = 3;
 
-/// Maximum number of metric values that a reason lists for a claim that is true at all points.
+/// Maximum number of metric values that a reason lists for a claim that is true at all parameter
+/// points.
 const FIGURES_SHOWN: usize = 8;
 
 /// Judges a claim by its result under `linux` and by `under`, its results in other settings. For a
@@ -226,7 +228,7 @@ fn verdict_on(
     (verdict, VerdictReason { here, switched, expected })
 }
 
-/// Describes a claim's result in a setting that should reproduce an artifact.
+/// Describes a claim's result in a setting that should reproduce an artifact of the paper's setup.
 fn as_artifact(under: &UnderSetting) -> String {
     format!("as in {} ({}): {}", under.of, under.setting, fares(under))
 }
@@ -275,8 +277,8 @@ fn shares(evaluation: &ClaimEvaluation) -> String {
 }
 
 /// Returns the result of [`shares`], followed by metric values in brackets. For a claim that is
-/// true at all points, the text has the first values that the claim uses; for other claims, the
-/// values at the first false points.
+/// true at all parameter points, the text has the first values that the claim uses; for other
+/// claims, the values at the first points where the claim is false.
 fn findings(evaluation: &ClaimEvaluation) -> String {
     findings_with(evaluation, "")
 }

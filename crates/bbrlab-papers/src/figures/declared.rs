@@ -13,7 +13,7 @@ use crate::id::Id;
 #[serde(try_from = "FigureText")]
 pub(crate) struct Figure {
     /// The experiment whose results the figure shows. The figure is drawn for each form of the
-    /// experiment.
+    /// experiment (see [`crate::FORMS`]).
     pub(crate) experiment: Id,
     /// The figure's number in the paper.
     pub(crate) number: String,
@@ -194,9 +194,9 @@ pub(crate) enum Who {
     Link,
 }
 
-/// A figure as a study file declares it: with `table`, with `side_by_side` and `panels`, or with
-/// `side_by_side` and `stacks`. Each stack has one panel for each entry of `shows`, from top to
-/// bottom.
+/// A figure as a file in `papers/study/` declares it: with `table`, with `side_by_side` and
+/// `panels`, or with `side_by_side` and `stacks`. Each stack has one panel for each entry of
+/// `shows`, from top to bottom.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FigureText {
@@ -271,8 +271,8 @@ fn panels_of(stacks: &[Stack], columns: usize, shows: &[Shows]) -> Vec<Panel> {
     panels
 }
 
-/// A panel as a study file declares it, with exactly one of `curves`, `stacked`, `boxes` and
-/// `over_time`.
+/// A panel as a file in `papers/study/` declares it, with exactly one of `curves`, `stacked`,
+/// `boxes` and `over_time`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PanelText {
@@ -309,7 +309,7 @@ fn from_zero() -> Scale {
 }
 
 fn scale<'de, D: Deserializer<'de>>(text: D) -> Result<Scale, D::Error> {
-    /// The scales of an axis, under the names that study files use.
+    /// The scales of an axis, under the names that files in `papers/study/` use.
     #[derive(Deserialize)]
     #[serde(rename_all = "snake_case")]
     enum Name {

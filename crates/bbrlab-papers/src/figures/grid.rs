@@ -120,7 +120,7 @@ impl Side {
 }
 
 /// Returns a cell with the measured and the printed value of a metric. The measured value is
-/// computed by the paper's formula, even if claims use another formula.
+/// computed by the paper's formula, even if the paper's claims are judged by another formula.
 fn figure(experiment: &Experiment, row: &MeasuredRow, metric: &str, is_shaded: bool) -> TableCell {
     let cell = cell_of(experiment, row, &by_paper(row, metric));
     let finely = |value| fixed(value, cell.measured_decimals());
@@ -134,7 +134,7 @@ fn figure(experiment: &Experiment, row: &MeasuredRow, metric: &str, is_shaded: b
 }
 
 /// Returns the name under which a row has the metric as the paper computes it: `paper_METRIC` if
-/// claims use another formula, otherwise `metric` itself.
+/// the paper's claims are judged by another formula, otherwise `metric` itself.
 pub(super) fn by_paper(row: &MeasuredRow, metric: &str) -> String {
     let own = format!("paper_{metric}");
     if row.metric(&own).is_some() { own } else { metric.to_owned() }

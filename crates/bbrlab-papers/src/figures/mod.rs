@@ -29,8 +29,8 @@ fn figures_of(paper: &str) -> &'static [Figure] {
     paper_of(paper).map_or(&[], |paper| &paper.study.figures)
 }
 
-/// Draws the figures and tables that the study file declares for an experiment, from the
-/// experiment's rows and runs.
+/// Draws the figures and tables that the paper's file in `papers/study/` declares for an
+/// experiment, from the experiment's rows and runs.
 ///
 /// # Errors
 /// Fails if the series of a run cannot be read.

@@ -1,5 +1,5 @@
-//! Checks that the study files declare every figure and table of the papers. Every experiment,
-//! metric and key that a declaration names must exist.
+//! Checks that the files in `papers/study/` declare every figure and table of the papers. Every
+//! experiment, metric and key that a declaration names must exist.
 
 use super::declared::{At, Body, Draws, Figure, METRIC};
 use super::{figures_of, place};

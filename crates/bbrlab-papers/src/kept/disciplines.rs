@@ -1,7 +1,7 @@
 //! `cargo xtask disciplines FOLDER...`: writes `results/disciplines.json`, from which
 //! `docs/queues/comparison.md` is generated. `FOLDER...` are folders with results of the scenarios
-//! `queues.vs-cubic` and `queues.alone`. The file has one line per point, with the mean of each
-//! metric over the seeds.
+//! `queues.vs-cubic` and `queues.alone`. The file has one line per sweep point, with the mean of
+//! each metric over the seeds.
 
 use std::path::Path;
 
@@ -24,8 +24,8 @@ pub(super) fn keep(root: &Path, folders: &[String]) -> Result<(), String> {
     })
 }
 
-/// Returns a point with the metrics that the page shows. The metrics have four decimals, which are
-/// more than the page shows.
+/// Returns a sweep point as JSON, with the metrics that `docs/queues/comparison.md` shows. The
+/// metrics have four decimals, more than the page shows.
 fn point(group: &Value) -> Value {
     let (point, metrics) = (&group["point"], &group["metrics"]);
     let mean = |name: &str| metrics[name]["mean"].as_f64().map(|mean| (mean * 1e4).round() / 1e4);

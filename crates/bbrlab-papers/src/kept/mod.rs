@@ -10,8 +10,9 @@ mod sweeps;
 use std::path::Path;
 
 /// Reads results from the files or folders `names`, and writes a file below `results/` with those
-/// results that a page needs. `task` is `replication`, `published`, `explanations`, `disciplines`
-/// or `contradictions`, as for `cargo xtask`. `root` is the folder of the repository.
+/// results that documentation pages or the lab's page need. `task` is `replication`, `published`,
+/// `explanations`, `disciplines` or `contradictions`, as for `cargo xtask`. `root` is the folder of
+/// the repository.
 ///
 /// # Errors
 /// Returns a message if the task is unknown, or if something cannot be read or written.

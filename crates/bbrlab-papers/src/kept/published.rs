@@ -2,7 +2,7 @@
 //! papers next to our measured ones, from documents of `bbrlab reproduce --json`. The lab's gallery
 //! shows these values. Values that no paper printed are omitted.
 //!
-//! If several documents have an experiment, the last of these documents determines the experiment's
+//! If several documents have the same experiment, the last of them determines the experiment's
 //! entry. The entry of an experiment names the commit of the document that it comes from.
 
 use std::fs;
@@ -23,12 +23,12 @@ pub(super) fn keep(root: &Path, args: &[String]) -> Result<(), String> {
     let documents: Vec<Value> = args.iter().map(read).collect::<Result<_, _>>()?;
     let text = text(&documents)?;
     fs::write(root.join(KEPT), text).map_err(|error| format!("{KEPT}: {error}"))?;
-    eprintln!("wrote {KEPT}; `cargo xtask web` builds the page from it");
+    eprintln!("wrote {KEPT}; `cargo xtask web` builds the lab's page from it");
     Ok(())
 }
 
-/// Returns the experiments of all documents as JSON text, with one row per line. The experiments
-/// are in the order in which the documents first contain them.
+/// Returns the experiments of all given documents of `reproduce --json` as JSON text, with one row
+/// per line. The experiments are in the order in which the documents first contain them.
 fn text(documents: &[Value]) -> Result<String, String> {
     let mut all: Vec<Value> = Vec::new();
     for document in documents {

@@ -1,7 +1,7 @@
-//! `cargo xtask replication FILE...`: writes `results/replication.json`, the part of a study's
-//! document (`bbrlab reproduce --json > FILE`) that the pages of the study need. The kept part of a
-//! study's document is the claims with their verdicts, and the hashes of the scenarios that were
-//! run. The values at single points are omitted.
+//! `cargo xtask replication FILE...`: writes `results/replication.json`, the part of a document of
+//! `bbrlab reproduce --json` that `docs/replication.md`, `docs/study/` and the lab's page need. The
+//! kept part is the claims with their verdicts, and the hashes of the scenarios that were run. The
+//! measured rows, and the values from which the verdicts are computed, are omitted.
 //!
 //! `cargo xtask explanations FILE...` writes `results/explanations.json` in the same way, from
 //! documents of `bbrlab reproduce --json` with `--explain` or `--sensitivity`.
@@ -16,13 +16,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// The file with the claims and their verdicts.
+/// The file with the papers' claims and their verdicts.
 const KEPT: &str = "results/replication.json";
 
 const USAGE: &str = "usage: cargo xtask replication FILE...\neach FILE is a document of `bbrlab reproduce --json`; if several FILEs contain an experiment, the last one is used";
 
-/// The file with the causes of artifacts, and with the effects of our values for parameters that
-/// the papers do not state.
+/// The file with the causes of artifacts in the papers' numbers, and with the effects of our values
+/// for parameters that the papers do not state.
 const KEPT_EXPLANATIONS: &str = "results/explanations.json";
 
 const USAGE_OF_EXPLANATIONS: &str = "usage: cargo xtask explanations FILE...\neach FILE is a document of `bbrlab reproduce --json` with `--explain` or `--sensitivity`";
@@ -53,14 +53,15 @@ fn write(root: &Path, kept: &str, text: &str) -> Result<(), String> {
     fs::create_dir_all(path.parent().expect("the file is in a folder"))
         .and_then(|()| fs::write(&path, text))
         .map_err(|error| format!("{kept}: {error}"))?;
-    eprintln!("wrote {kept}; run `cargo xtask bless` to rewrite the pages");
+    eprintln!("wrote {kept}; run `cargo xtask bless` to rewrite the pages of the study");
     Ok(())
 }
 
-/// Merges the lists that the documents have under the key `of`. The entries are in the order in
-/// which the documents first have them. An entry of a later document replaces the entry with the
-/// same value of `key`. If the later document has another commit than the first document, each of
-/// its entries gets this commit as `commit`, unless the entry has a commit already.
+/// Merges the lists that the documents of `reproduce --json` have under the key `of`. The entries
+/// are in the order in which the documents first have them. An entry of a later document replaces
+/// the entry with the same value of `key`. If the later document has another commit than the first
+/// document, each of its entries gets this commit as `commit`, unless the entry has a commit
+/// already.
 fn merged(documents: &[Value], of: &str, key: &str) -> Result<Vec<Value>, String> {
     let mut all: Vec<Value> = Vec::new();
     for document in documents {
@@ -87,8 +88,8 @@ fn lines(all: &[Value], line: fn(&Value) -> Value) -> String {
     all.iter().map(|one| format!("    {}", line(one))).collect::<Vec<_>>().join(",\n")
 }
 
-/// Returns the explanations and sensitivity analyses of all documents as JSON text, one entry per
-/// line.
+/// Returns the explanations and sensitivity analyses of all given documents as JSON text, one entry
+/// per line.
 fn joined(documents: &[Value]) -> Result<String, String> {
     Ok(format!(
         "{{\n  \"commit\": {},\n  \"explanations\": [\n{}\n  ],\n  \"sensitivity\": [\n{}\n  ]\n}}\n",
@@ -104,7 +105,7 @@ fn trimmed(documents: &[Value]) -> Result<String, String> {
     let first = &documents[0];
     if let Some(other) = documents.iter().find(|it| it["seeds"] != first["seeds"]) {
         return Err(format!(
-            "the documents differ in their seeds per point: {} and {}",
+            "the documents differ in their seeds per sweep point: {} and {}",
             first["seeds"], other["seeds"]
         ));
     }
@@ -170,8 +171,8 @@ mod tests {
 
     use super::{joined, trimmed};
 
-    /// Returns a document with these experiments. Each experiment has one claim, with the verdict
-    /// `verdict`.
+    /// Returns a document like that of `reproduce --json`, with these experiments. Each experiment
+    /// has one claim, with the verdict `verdict`.
     fn document(commit: &str, experiments: &[&str], verdict: &str) -> Value {
         let measured = json!({ "is_true": true, "points_true": 1, "points": 2, "seeds_true": 3, "seeds": 5, "values": [1.5] });
         let experiment = |id: &&str| json!({ "id": id, "hashes": [commit], "rows": [1, 2] });
@@ -232,7 +233,7 @@ mod tests {
         let mut other = document("c", &["e"], "holds");
         other["seeds"] = json!(20);
         let error = trimmed(&[document("c", &["e"], "holds"), other]).unwrap_err();
-        assert_eq!(error, "the documents differ in their seeds per point: null and 20");
+        assert_eq!(error, "the documents differ in their seeds per sweep point: null and 20");
     }
 
     #[test]

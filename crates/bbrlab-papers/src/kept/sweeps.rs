@@ -1,14 +1,14 @@
-//! Writes a file below `results/` with those results of sweeps that a page needs. For each folder
-//! that `bbrlab run` wrote, the file has the scenario, its hash, the number of seeds and the
-//! points, one point per line.
+//! Writes a file below `results/` with those results of sweeps that a documentation page needs. For
+//! each folder that `bbrlab run` wrote, the file has the scenario, its hash, the number of seeds
+//! and the sweep points, one per line.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// A function that returns the points to be written. The function's arguments are the scenario's id
-/// and the content of its `summary.json`.
+/// A function that returns the sweep points to be written. The function's arguments are the
+/// scenario's id and the content of its `summary.json`.
 type Points = fn(&str, &Value) -> Result<Vec<Value>, String>;
 
 /// Writes the sweeps in `folders` to the file `kept`. The new sweeps replace sweeps of the same
@@ -67,7 +67,7 @@ fn sweep(folder: &str, points: Points) -> Result<Value, String> {
     }))
 }
 
-/// Returns a sweep as JSON text with one line per point.
+/// Returns a sweep as JSON text with one line per sweep point.
 fn lines(sweep: &Value) -> String {
     let points = sweep["points"].as_array().into_iter().flatten();
     let points: Vec<String> = points.map(|point| format!("    {point}")).collect();

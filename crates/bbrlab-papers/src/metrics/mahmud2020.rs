@@ -70,11 +70,10 @@ struct Packets {
     sent: f64,
     sent_again: f64,
     received: f64,
-    /// Packets that arrived out of order. `None` if a record is from a version of bbrlab that did
-    /// not count these packets.
+    /// Packets that arrived out of order. `None` if the results are from a version of bbrlab that
+    /// did not count these packets.
     out_of_order: Option<f64>,
-    /// Packets whose payload the receivers already had. `None` if a record is from a version of
-    /// bbrlab that did not count these packets.
+    /// Packets whose payload the receivers already had. `None` as for `out_of_order`.
     duplicates: Option<f64>,
     lost: f64,
 }

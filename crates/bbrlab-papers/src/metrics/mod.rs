@@ -25,7 +25,7 @@ use crate::papers::{Experiment, Key};
 pub(super) struct Measured<'a> {
     pub(super) run: &'a Run,
     pub(super) summary: &'a RunSummary,
-    /// The rule for counting the run's packets.
+    /// The rule that decides which of the run's packets count as sent, received and lost.
     counting: Counting,
     folder: Option<&'a Path>,
     series: OnceCell<Series>,

@@ -304,8 +304,8 @@ fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let less = |ratio: f64| (1.0 - ratio) * 100.0;
     let most = |values: Vec<f64>| values.into_iter().reduce(f64::max);
     let least = |values: Vec<f64>| values.into_iter().reduce(f64::min);
-    // Keeps only gains above 0, because a gain above 0 means that BBRv1 is fairer at the point. The
-    // result may be empty.
+    // Keeps only gains above 0, because a gain above 0 means that BBRv1 is fairer at the sweep
+    // point. The result may be empty.
     let fairer = |values: Vec<f64>| values.into_iter().filter(|gain| *gain > 0.0).collect();
     let phases: [(&str, &str, Vec<Option<f64>>); 5] = [
         (
@@ -347,13 +347,13 @@ fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     conclusions.collect()
 }
 
-/// The ratios of a metric between two versions of BBR. There is one list per point, such as a
+/// The ratios of a metric between two versions of BBR. There is one list per sweep point, such as a
 /// buffer size, and each list has one value per seed.
 struct Ratios(Vec<Vec<Option<f64>>>);
 
 impl Ratios {
-    /// For each seed, applies `of` to the ratios of all points with this seed. Returns one value
-    /// per seed.
+    /// For each seed, applies `of` to the ratios of all sweep points with this seed. Returns one
+    /// value per seed.
     fn by_seed(&self, of: impl Fn(&[f64]) -> Option<f64>) -> Vec<Option<f64>> {
         let seeds = self.0.first().map_or(0, Vec::len);
         let one = |seed: usize| {

@@ -41,11 +41,11 @@ pub struct Claim {
     pub statement: String,
     /// The statement as an expression. `papers/README.md` describes the language.
     pub expr: String,
-    /// Keys with one value, which holds at all points.
+    /// Keys with one value, which holds at all parameter points.
     pub at: Vec<(String, Key)>,
-    /// Keys with lists of values; each combination of values is a point.
+    /// Keys with lists of values; each combination of values is a parameter point.
     pub forall: Vec<(String, Vec<Key>)>,
-    /// The smallest share of the points at which the expression must be true.
+    /// The smallest share of the parameter points at which the expression must be true.
     pub min_fraction: f64,
     /// The tables, figures and pages of the paper that contain the claim.
     pub source: Vec<String>,
@@ -106,7 +106,7 @@ impl Claim {
     }
 }
 
-/// Reads `at` of a claim or an identity: keys that have the same value at all points.
+/// Reads `at` of a claim or an identity: keys that have the same value at all parameter points.
 pub(super) fn at(table: &Table, id: &str) -> Vec<(String, Key)> {
     keys(table.get("at"), id).map(|(key, value)| (key, one(value, id))).collect()
 }

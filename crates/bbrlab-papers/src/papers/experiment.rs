@@ -8,7 +8,8 @@ pub struct Experiment {
     /// The id, such as `lanigan2020.single-flow`. For a form other than the first, a dot and the
     /// form's name follow.
     pub id: String,
-    /// The form, one of [`FORMS`]; `None` for the first form, on which claims are judged.
+    /// The form, one of [`FORMS`]; `None` for the first form, on which the paper's claims are
+    /// judged.
     pub form: Option<&'static str>,
     /// The experiment's title.
     pub title: String,
@@ -24,9 +25,9 @@ pub struct Experiment {
     pub scenarios: Vec<String>,
 }
 
-/// Forms that an experiment may have in addition to its first. If the first form follows the
-/// paper's text, the other form follows the authors' programs (`as-run`), and vice versa
-/// (`as-described`).
+/// Forms (variants with other settings) that an experiment may have in addition to its first. If
+/// the first form follows the paper's text, the other form follows the authors' programs
+/// (`as-run`), and vice versa (`as-described`).
 pub const FORMS: [&str; 2] = ["as-run", "as-described"];
 
 impl Experiment {

@@ -23,9 +23,9 @@ fn lambda(run: &Run) -> f64 {
     }
 }
 
-/// Checks that there is exactly one run for every point of the data file and every algorithm; for
-/// BBR+, exactly one for every lambda that the experiment lists. `is_buffer` compares a run's
-/// buffer with a point's buffer.
+/// Checks that there is exactly one run for every parameter point of the data file and every
+/// algorithm; for BBR+, exactly one for every lambda that the experiment lists. `is_buffer`
+/// compares a run's buffer with a point's buffer.
 fn points_are_there(id: &str, of: &Table, runs: &[Run], is_buffer: impl Fn(&Run, &Table) -> bool) {
     let lambdas = of["axes"].get("hsr_lambda").and_then(toml::Value::as_array);
     let lambdas: Vec<f64> =

@@ -51,7 +51,7 @@ fn algorithms(experiment: &Table) -> Vec<String> {
     all.filter(|name| !opponents.contains(name)).map(str::to_owned).collect()
 }
 
-/// Returns one run for each point of a built-in scenario.
+/// Returns one run for each sweep point of a built-in scenario.
 fn runs(id: &str) -> Vec<Run> {
     let scenario = Scenario::builtin(id, &[]).unwrap_or_else(|errors| panic!("{id}: {errors}"));
     (0..scenario.runs())

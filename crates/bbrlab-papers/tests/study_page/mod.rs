@@ -21,7 +21,7 @@ pub(crate) fn list<'a>(of: &'a Value, key: &str) -> &'a [Value] {
     of[key].as_array().unwrap_or_else(|| panic!("`{key}` is a list"))
 }
 
-/// Returns the verdict on a claim in the committed results.
+/// Returns the verdict on a paper's claim in the committed results.
 pub(crate) fn verdict(claim: &Value) -> &str {
     claim["verdict"].as_str().unwrap_or("not judged")
 }
@@ -134,7 +134,7 @@ fn to_run(claim: &Claim) -> String {
     }
 }
 
-/// Writes the changes that make failing claims true.
+/// Writes the changes that make the paper's failing claims true.
 fn changes(paper: &Paper, claims: &[&Value]) -> String {
     let with_cause: Vec<&&Value> = claims.iter().filter(|it| !it["cause"].is_null()).collect();
     if with_cause.is_empty() {
@@ -178,7 +178,7 @@ fn changes(paper: &Paper, claims: &[&Value]) -> String {
     out
 }
 
-/// Writes the causes of the claims that are expected to be artifacts.
+/// Writes the section on the paper's claims that are expected to be artifacts of its setup.
 fn artifacts(paper: &Paper, results: &Value, explanations: &Value) -> String {
     let claims = claims_of(paper, results);
     let claims: Vec<&Value> =
@@ -286,7 +286,7 @@ fn unstated(paper: &Paper, claims: &[&Value], explanations: &Value) -> String {
     out
 }
 
-/// Writes a note for each claim whose verdict has a reason.
+/// Writes a note for each of the paper's claims whose verdict has a reason.
 fn notes(paper: &Paper, claims: &[&Value], explanations: &Value) -> String {
     let mut out = String::from(
         "\n## Notes\n\n\
@@ -323,15 +323,15 @@ fn notes(paper: &Paper, claims: &[&Value], explanations: &Value) -> String {
     out
 }
 
-/// Writes an outcome as a list item. If the outcome has several points, the points are list items
-/// below the outcome's item.
+/// Writes an outcome as a list item. If the outcome has several parameter points, the points are
+/// list items below the outcome's item.
 fn outcome(label: &str, of: &Outcome<'_>) -> String {
     let interval = of.interval.map_or_else(String::new, |it| format!(" ({it})"));
     let head = format!("- **{label}:** {}{interval}", of.shares);
     match of.points.as_slice() {
         [] => format!("{head}.\n"),
         [one] => format!("{head}; {one}\n"),
-        // If there are several points, the claim is false at all of them.
+        // If there are several parameter points, the claim is false at all of them.
         points => {
             let item = |point: &&str| format!("  - {}\n", point.trim_start_matches("not at "));
             let items: String = points.iter().map(item).collect();
@@ -359,13 +359,13 @@ fn switches(one: &Value) -> String {
     out
 }
 
-/// Returns the explanations of a claim.
+/// Returns the explanations of a paper's claim.
 fn explanations_of<'a>(id: &str, explanations: &'a Value) -> Vec<&'a Value> {
     let all = list(explanations, "explanations").iter();
     all.filter(|it| text(it, "claim") == id).collect()
 }
 
-/// Returns an explanation's artifact and the setting that should show it.
+/// Returns the artifact of an explanation, and the setting that should show it.
 fn setting(one: &Value) -> String {
     one["setting"]
         .as_str()
@@ -411,8 +411,8 @@ fn commits(paper: &Paper, results: &Value, lists: &[(&str, &str)]) -> String {
     format!("Computed at commit {}.{}\n\n", short(text(results, "commit")), others.concat())
 }
 
-/// Returns a text such as `c01 (18/20)`: a claim's number, and in how many of the study's seeds the
-/// claim is true.
+/// Returns a text such as `c01 (18/20)`: a claim's number, and in how many of all seeds the claim
+/// is true.
 fn agreement(claims: &[&Value], id: &str) -> String {
     let measured = claims.iter().find(|it| text(it, "id") == id).map(|it| &it["measured"]);
     let seeds = measured.map_or_else(String::new, |it| counted(it, "seeds_true", "seeds"));

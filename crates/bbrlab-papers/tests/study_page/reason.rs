@@ -29,17 +29,17 @@ pub(crate) struct Changed<'a> {
 
 /// The outcome of evaluating a claim in one setting.
 pub(crate) struct Outcome<'a> {
-    /// The numbers of points and seeds at which the claim is true, as text.
+    /// The numbers of parameter points and seeds at which the claim is true, as text.
     pub(crate) shares: &'a str,
     /// The confidence interval of the share of seeds, such as `0.83 to 1.00`.
     pub(crate) interval: Option<&'a str>,
-    /// The metrics at points where the claim is false; if there are none, the metrics that make the
-    /// claim true.
+    /// The metrics at parameter points where the claim is false; if there are none, the metrics
+    /// that make the claim true.
     pub(crate) points: Vec<&'a str>,
 }
 
-/// Phrases that precede the data file's argument in a reason, each with the words that a page
-/// writes instead of the phrase.
+/// Phrases that precede the data file's argument in a reason, each with the words that a page of
+/// `docs/study/` has instead of the phrase.
 const ARGUMENTS: [(&str, &str); 3] = [
     ("; expected to hold: ", "Expected to hold"),
     ("; the expectation was unsure: ", "The expectation was unsure"),

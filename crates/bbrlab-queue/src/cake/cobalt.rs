@@ -51,8 +51,8 @@ pub(super) struct Settings {
     pub(super) mtu_time: u64,
 }
 
-/// The state of one queue. Every field has the kernel's value, even while the kernel does not use
-/// it. Linux: `struct cobalt_vars`.
+/// The state of COBALT's control law for one queue. Every field has the kernel's value, even while
+/// the kernel does not use it. Linux: `struct cobalt_vars`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cobalt {
     count: u32,

@@ -8,10 +8,11 @@
 //! similar.
 //! Deviations: none.
 
-/// Number of queues in a tin, and of slots for hosts. Linux: `CAKE_QUEUES`.
+/// Number of queues in a tin, and of slots in a table of hosts. Linux: `CAKE_QUEUES`.
 pub(super) const QUEUES: u16 = 1024;
 
-/// Number of slots in a set. A hash may use the slots of one set. Linux: `CAKE_SET_WAYS`.
+/// Number of slots in a set of the set-associative table. A hash may use the slots of one set.
+/// Linux: `CAKE_SET_WAYS`.
 const WAYS: u16 = 8;
 
 /// Returns the slots that a hash may use: the preferred slot, then the other slots of the same

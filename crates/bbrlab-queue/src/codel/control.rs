@@ -85,8 +85,8 @@ pub(crate) trait Source {
     fn backlog_bytes(&self) -> u64;
 }
 
-/// The state of the law. Every field has the kernel's value, even while the kernel does not use it.
-/// Linux: `struct codel_vars`.
+/// The state of `CoDel`'s control law. Every field has the kernel's value, even while the kernel
+/// does not use it. Linux: `struct codel_vars`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Control {
     count: u32,

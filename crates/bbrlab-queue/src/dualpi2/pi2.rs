@@ -27,7 +27,7 @@ const SCALING: u32 = 2;
 /// `ALPHA_BETA_GRANULARITY`.
 const GRANULARITY: u32 = 6;
 
-/// The parameters and the state of the law.
+/// The parameters and the state of PI2's control law.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pi2 {
     target_ns: i64,

@@ -120,8 +120,8 @@ fn scaled(weight: u32) -> u64 {
     u64::from(weight).wrapping_mul(MAX_PROB / TICKS_PER_S) >> 4
 }
 
-/// The state of the law. Every field has the kernel's value, even while the kernel does not use it.
-/// Linux: `struct pie_vars`.
+/// The state of PIE's control law. Every field has the kernel's value, even while the kernel does
+/// not use it. Linux: `struct pie_vars`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Law {
     qdelay: Ticks,

@@ -1,7 +1,7 @@
-//! The time series that a page draws, as JSON: each flow and each link has at most a given number
+//! The time series that a report draws, as JSON: each flow and each link has at most a given number
 //! of rows. A run with more rows is reduced to bins of equal width. In most columns, a bin keeps
-//! the smallest and the largest value. For a throughput, a bin keeps the mean; for states, a bin
-//! keeps the most important state.
+//! the smallest and the largest value. For a throughput, a bin keeps the mean; for states of the
+//! congestion control, a bin keeps the most important state.
 //!
 //! Each column has a unit and a list of steps. A step is the difference between a value and the
 //! value before it, in units: `{ "unit": 0.001, "steps": [5, 1, null, -2] }` is 0.005, 0.006,
@@ -12,17 +12,17 @@ use std::collections::BTreeMap;
 use bbrlab_run::{FlowSummary, LinkSummary, QueueSeries, RunSummary, Series};
 use serde::Serialize;
 
-/// The largest number of rows of a flow or link that a page draws.
+/// The largest number of rows of a flow or link that a report draws.
 pub const POINTS_MAX: usize = 2_000;
 
 /// The least number of rows per flow and link to which a run is reduced. With fewer rows, a curve
 /// has no shape.
 const POINTS_MIN: usize = 60;
 
-/// The largest number of flows of a run that a page draws.
+/// The largest number of flows of a run that a report draws.
 const FLOWS_MAX: usize = 32;
 
-/// The largest number of links of a run that a page draws.
+/// The largest number of links of a run that a report draws.
 const LINKS_MAX: usize = 8;
 
 /// A column's largest value, as a multiple of the column's unit, has at most this number of digits.
@@ -31,7 +31,7 @@ const DIGITS: i32 = 5;
 const MBPS: f64 = 1e-6;
 const MS: f64 = 1e-3;
 
-/// A run in the form in which a page's JSON contains it.
+/// A run in the form in which a report's JSON contains it.
 #[derive(Debug, Serialize)]
 struct DrawnRun {
     name: String,
@@ -142,7 +142,8 @@ struct Rows<'a> {
 }
 
 /// The bins of a flow's or a link's rows. `bounds` has, for each bin, the index in `places` of its
-/// first row, and the index after its last row. `weight` returns the weight of a state.
+/// first row, and the index after its last row. `weight` returns the weight of a congestion
+/// control's state.
 struct Bins<'a> {
     bounds: Vec<(usize, usize)>,
     weight: &'a dyn Fn(f64) -> u8,
@@ -234,8 +235,8 @@ fn heaviest(known: impl Iterator<Item = f64>, weight: &dyn Fn(f64) -> u8) -> [Op
     [known.fold(None, heavier); 2]
 }
 
-/// Returns the weight of a state. A bin shows its state with the largest weight. Phases that may be
-/// shorter than a bin have weight 2, so that they do not disappear.
+/// Returns the weight of a congestion control's state. A bin shows its state with the largest
+/// weight. Phases that may be shorter than a bin have weight 2, so that they do not disappear.
 fn weight_of(state: &str) -> u8 {
     match state {
         "" => 0,
@@ -348,7 +349,7 @@ fn places(keys: &[u32], wanted: &[u32]) -> Vec<Vec<usize>> {
     places
 }
 
-/// The input of [`drawn_json`]: a run whose curves a page draws.
+/// The input of [`drawn_json`]: a run whose curves a report draws.
 #[derive(Clone, Copy, Debug)]
 pub struct RunToDraw<'a> {
     /// The run's results.

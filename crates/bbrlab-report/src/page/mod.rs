@@ -1,5 +1,5 @@
-//! One HTML page that contains everything: it can be opened from a disk or an e-mail and needs no
-//! network.
+//! A report as one HTML page that contains everything: it can be opened from a disk or an e-mail
+//! and needs no network.
 
 mod drawn;
 mod policy;
@@ -15,7 +15,7 @@ use crate::picture::Picture;
 use crate::table::{point_words, run_page, sweep_page};
 use crate::trust::TrustLine;
 
-/// A section of a page: one folder of results.
+/// A section of a report: one folder of results.
 #[derive(Clone, Debug)]
 pub struct PageSection {
     /// The section's heading.
@@ -52,7 +52,7 @@ pub struct PageFile {
     pub sha256: String,
 }
 
-/// The script that draws the charts of a page, and the CSS for the charts.
+/// The script that draws the charts of a report, and the CSS for the charts.
 #[derive(Clone, Copy, Debug)]
 pub struct PageScript<'a> {
     /// The code. The code must not contain `</script>`.
@@ -61,13 +61,13 @@ pub struct PageScript<'a> {
     pub style: &'a str,
 }
 
-/// The largest size of a page with charts, in bytes.
+/// The largest size of a report with charts, in bytes.
 pub const PAGE_BYTES_MAX: usize = 2_000_000;
 
-/// The size that the drawn runs of a page may have together, in bytes.
+/// The size that the drawn runs of a report may have together, in bytes.
 pub const DRAWN_BYTES_MAX: usize = 1_200_000;
 
-/// The beginning of the HTML element that marks pages written by this program.
+/// The beginning of the HTML element that identifies pages written by this program.
 pub const GENERATOR: &str = "<meta name=\"generator\" content=\"bbrlab ";
 
 const STYLE: &str = include_str!("page.css");
@@ -119,9 +119,9 @@ pub fn page(
     [head, before, charts.to_owned(), still, after, end].concat()
 }
 
-/// Returns the beginning of a page, up to its visible part. The page's content security policy has
-/// the hashes of its style and its script, so browsers apply no other style and run no other
-/// script.
+/// Returns the beginning of a report's page, up to its visible part. The page's content security
+/// policy has the hashes of its style and its script, so browsers apply no other style and run no
+/// other script.
 pub(crate) fn head(title: &str, version: &str, script: Option<PageScript<'_>>) -> String {
     let mut style = STYLE.to_owned();
     if let Some(script) = script {

@@ -1,4 +1,4 @@
-//! The content security policy of a page.
+//! The content security policy of a report's page.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -51,8 +51,8 @@ impl Axis {
         Self::with_step(low, top, step)
     }
 
-    /// Makes an axis from zero to above the greatest value, `high`, so that the height of a point
-    /// is proportional to its value.
+    /// Makes an axis from zero to above the greatest value, `high`, so that the height of a drawn
+    /// point is proportional to its value.
     pub(crate) fn from_zero(high: f64, wanted: usize) -> Self {
         Self::around(0.0, high, wanted)
     }

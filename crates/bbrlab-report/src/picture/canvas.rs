@@ -1,4 +1,4 @@
-//! Drawing in points: a thin layer over plotters' SVG back end.
+//! Drawing with positions in layout points: a thin layer over plotters' SVG back end.
 
 use plotters::backend::SVGBackend;
 use plotters::coord::Shift;
@@ -12,8 +12,8 @@ use plotters::style::{
 use super::font::drawable;
 use super::shape::{Nominal, Shape};
 
-/// Back-end units per point. plotters' coordinates are whole numbers, so positions have a precision
-/// of half a point.
+/// Back-end units per layout point. plotters' coordinates are whole numbers, so positions have a
+/// precision of half a point.
 pub(crate) const SCALE: f64 = 2.0;
 
 /// The fonts in order of preference. `Inter` is embedded in the program. A browser without `Inter`
@@ -26,7 +26,7 @@ const PLOTTERS_FONT_SCALE: f64 = 1.24;
 /// The message of a panic that never happens: drawing writes to a string, which cannot fail.
 const NO_END: &str = "writing to a string cannot fail";
 
-/// A position in points, from the upper left.
+/// A position in layout points, from the upper left.
 pub(crate) type Point = (f64, f64);
 
 /// The look of a line.
@@ -34,9 +34,9 @@ pub(crate) type Point = (f64, f64);
 pub(crate) struct Stroke {
     pub(crate) color: RGBColor,
     pub(crate) alpha: f64,
-    /// Width of the line in points.
+    /// Width of the line in layout points.
     pub(crate) width: f64,
-    /// Lengths of dash and gap in points.
+    /// Lengths of dash and gap in layout points.
     pub(crate) dash: Option<(f64, f64)>,
 }
 
@@ -92,7 +92,7 @@ impl TextLook {
     }
 }
 
-/// A sheet to draw on, measured in points.
+/// A sheet to draw on, measured in layout points.
 pub(crate) struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
     /// The width of the sheet.

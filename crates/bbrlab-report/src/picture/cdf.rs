@@ -1,4 +1,4 @@
-//! Distributions: the share of transfers, packets or RTT samples with at most a given value.
+//! Distributions: the share of transfers, messages or packets with at most a given value.
 //!
 //! There is a curve for each group of flows at each value of one swept key; the other keys become
 //! small multiples. A transfer that never ended has no completion time but is counted. A curve with
@@ -40,7 +40,7 @@ pub struct CdfSample {
     pub group: String,
     /// The values with their counts, in the unit that [`CdfInput::of`] names.
     pub values: Vec<(f64, u64)>,
-    /// Number of transfers, packets or samples without a value.
+    /// Number of transfers, messages or packets without a value.
     pub without: u64,
 }
 
@@ -53,9 +53,9 @@ pub struct CdfInput<'a> {
     pub title: &'a str,
     /// The measured quantity, with its unit.
     pub of: &'a str,
-    /// The noun for the counted items: `transfers`, `packets` or `samples`.
+    /// The noun for the counted items: `transfers`, `messages` or `packets`.
     pub counted: &'a str,
-    /// The text for transfers, packets or samples without a value, such as `not completed`.
+    /// The text for transfers, messages or packets without a value, such as `not completed`.
     pub without: &'a str,
     /// The runs to which the samples belong.
     pub runs: &'a [RunSummary],

@@ -1,8 +1,8 @@
 //! Reduces the samples of a line to at most four points per pixel column of a picture. Each column
 //! keeps its extremes; no value is averaged.
 
-/// Reduces points with rising first coordinates to the first, least, greatest and last point of
-/// each column. A value of `None` breaks the line.
+/// Reduces data points with rising first coordinates to the first, least, greatest and last point
+/// of each column. A value of `None` breaks the line.
 pub(crate) fn lines(
     points: impl Iterator<Item = (f64, Option<f64>)>,
     column_of: impl Fn(f64) -> i64,

@@ -1,10 +1,11 @@
-//! Marks of points. The shapes of marks distinguish lines that have the same colour.
+//! Marks: the symbols at the data points of a plot. The shapes of marks distinguish lines that have
+//! the same colour.
 
 use plotters::style::RGBColor;
 
 use super::canvas::{Canvas, Point, Stroke};
 
-/// The mark of a point.
+/// The mark of a data point in a plot.
 #[derive(Clone, Copy)]
 pub(crate) struct Mark {
     pub(crate) color: RGBColor,

@@ -2,9 +2,9 @@
 //!
 //! The module `picture` lays out a picture panel by panel, and `plotters` draws it. The coordinates
 //! of `plotters` are whole numbers. The picture is therefore drawn at twice its size
-//! ([`canvas::SCALE`]) and shown at half the drawn size, which gives a precision of half a point.
-//! The PNG is the SVG rendered with the one font in the program. PNG and PDF are features of the
-//! crate, because they need a renderer and SVG does not.
+//! ([`canvas::SCALE`]) and shown at half the drawn size, which gives a precision of half a layout
+//! point. The PNG is the SVG rendered with the one font in the program. PNG and PDF are features of
+//! the crate, because they need a renderer and SVG does not.
 
 mod axis;
 mod canvas;

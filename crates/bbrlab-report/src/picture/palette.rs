@@ -87,7 +87,7 @@ pub(crate) fn ink_on(RGBColor(red, green, blue): RGBColor) -> RGBColor {
     if brightness < 105_000 { RGBColor(255, 255, 255) } else { RGBColor(0, 0, 0) }
 }
 
-/// Returns the colour of the bands that show the state `name`.
+/// Returns the colour of the bands that show the congestion control's state `name`.
 pub(crate) fn state(name: &str) -> RGBColor {
     match name {
         "STARTUP" => RGBColor(255, 205, 130),

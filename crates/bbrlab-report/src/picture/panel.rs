@@ -8,7 +8,7 @@ use super::canvas::{Canvas, Point, Stroke, TextLook};
 use super::font::{bold_width_of, cut, width_of};
 use super::palette::{FAINT_INK, FRAME, GRID, INK};
 
-/// Sizes, in points, of a picture's title and of small text, such as the labels of axes.
+/// Sizes, in layout points, of a picture's title and of small text, such as the labels of axes.
 pub(crate) const TITLE: f64 = 15.0;
 pub(crate) const SMALL: f64 = 11.0;
 /// The size of a panel's title.
@@ -103,7 +103,7 @@ fn labels_with_room(axis: &Axis, (left, right): (f64, f64)) -> Vec<(f64, &str)> 
     placed
 }
 
-/// A panel on a canvas: the edges of its frame in points, and its axes.
+/// A panel on a canvas: the edges of its frame in layout points, and its axes.
 pub(crate) struct Panel<'a, 's> {
     pub(crate) canvas: &'a Canvas<'s>,
     pub(crate) left: f64,
@@ -122,7 +122,7 @@ impl Panel<'_, '_> {
         )
     }
 
-    /// Returns the column of a value on the x axis. Columns are half a point wide.
+    /// Returns the column of a value on the x axis. Columns are half a layout point wide.
     #[expect(clippy::cast_possible_truncation, reason = "coordinates on a sheet")]
     pub(crate) fn column(&self, x: f64) -> i64 {
         (self.at(x, 0.0).0 * 2.0) as i64

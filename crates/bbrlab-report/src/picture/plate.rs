@@ -180,8 +180,8 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Returns the width, in points, that a panel's name leaves for the panel's quantity on one line of
-/// width `room`.
+/// Returns the width, in layout points, that is left for the panel's quantity next to the panel's
+/// name, on one line of width `room`.
 fn rest_of(room: f64, title: &str) -> f64 {
     room - bold_width_of(title, HEADING) - 10.0
 }

@@ -6,8 +6,8 @@ use super::flow_quantity::FlowQuantity;
 use super::overlay::{OverTime, OverlayPair, OverlayPanel};
 use super::run::RunPanel;
 
-/// The number of windows into which the time shown is divided. The panel of the throughput has one
-/// point per window.
+/// The number of equal parts (windows) into which the time shown is divided. The panel of the
+/// throughput has one point per window.
 const WINDOWS: u32 = 250;
 
 /// Maximum number of flows drawn.
@@ -39,9 +39,9 @@ pub struct Recording<'a> {
     pub link: u32,
 }
 
-/// Returns the panels of two recordings. There is no panel of states, because the states of two
-/// recordings cannot be drawn one over the other. `flows` contains the numbers and names of the
-/// drawn flows.
+/// Returns the panels of two recordings. There is no panel with the states of congestion controls,
+/// because the states of two recordings cannot be drawn one over the other. `flows` contains the
+/// numbers and names of the drawn flows.
 #[must_use]
 pub fn overlay_panels(
     panels: &[RunPanel],
@@ -134,7 +134,7 @@ fn queue_over_time(of: Recording<'_>) -> OverTime {
     rows.map(|row| (of.queue.time_s[row], Some(of.queue.packets[row] as f64))).collect()
 }
 
-/// Converts cumulative bytes to the rate in Mbit/s in windows of equal length.
+/// Converts cumulative bytes to the rate in Mbit/s in time windows of equal length.
 fn rate(bytes: &OverTime, start_s: f64, end_s: f64) -> OverTime {
     let mut before: Option<(f64, f64)> = None;
     in_windows(bytes, start_s, end_s, |rows| {
@@ -147,7 +147,7 @@ fn rate(bytes: &OverTime, start_s: f64, end_s: f64) -> OverTime {
     })
 }
 
-/// Returns the mean of the values in windows of equal length.
+/// Returns the mean of the values in time windows of equal length.
 fn mean(values: &OverTime, start_s: f64, end_s: f64) -> OverTime {
     in_windows(values, start_s, end_s, |rows| {
         let told = || rows.iter().filter_map(|&(_, value)| value);
@@ -157,9 +157,9 @@ fn mean(values: &OverTime, start_s: f64, end_s: f64) -> OverTime {
     })
 }
 
-/// Divides the time into windows of equal length. Returns the middle of each window, with the value
-/// that `figure` computes from the window's rows. Windows for which `figure` returns `None` are
-/// left out.
+/// Divides the time shown into windows of equal length. Returns the middle of each window, with the
+/// value that `figure` computes from the window's rows. Windows for which `figure` returns `None`
+/// are left out.
 fn in_windows(
     rows: &OverTime,
     start_s: f64,

@@ -39,7 +39,7 @@ pub struct RunPicture<'a> {
     pub series: &'a Series,
     /// The time series of the queues.
     pub queue: &'a QueueSeries,
-    /// Version and commit of the program.
+    /// Version and commit of bbrlab.
     pub made_by: &'a str,
 }
 
@@ -113,7 +113,7 @@ struct Sheet<'a> {
     flows: Vec<u32>,
     from_s: f64,
     to_s: f64,
-    /// State bands of the flows that have states, with the flows' numbers.
+    /// State bands of the flows whose congestion control has states, with the flows' numbers.
     states: Vec<(u32, Vec<Band<'a>>)>,
     panels: Vec<Drawn>,
     /// Number of links at which packets waited, but which have no panel.
@@ -126,7 +126,7 @@ struct Sheet<'a> {
 struct Space {
     /// Whether the legend of each panel has a line of its own.
     row_of_keys: Cell<bool>,
-    /// The least distance of the panels from the picture's left edge, in points.
+    /// The least distance of the panels from the picture's left edge, in layout points.
     left: Cell<f64>,
     /// Whether a legend did not fit next to its title.
     is_short_of_keys: Cell<bool>,
@@ -207,7 +207,7 @@ impl<'a> Sheet<'a> {
         }
         match (self.panels.as_slice(), &choice.labels.x, &choice.labels.y) {
             ([], Some(_), _) | ([], _, Some(_)) => Err(
-                "--xlabel and --ylabel: expected a panel with axes, found states alone; add a panel with axes to --panels"
+                "--xlabel and --ylabel: expected a panel with axes, found none; add a panel with axes to --panels"
                     .to_owned(),
             ),
             ([_, _, ..], _, Some(_)) => {
@@ -285,7 +285,7 @@ impl<'a> Sheet<'a> {
         self.shape.right(12.0, 22.0)
     }
 
-    /// Returns the column of the picture at a time. Columns are one point wide.
+    /// Returns the column of the picture at a time. Columns are one layout point wide.
     #[expect(clippy::cast_possible_truncation, reason = "coordinates on a sheet")]
     fn column(&self, time_s: f64) -> i64 {
         ((time_s - self.from_s) / (self.to_s - self.from_s) * self.shape.width) as i64
@@ -334,7 +334,7 @@ impl<'a> Sheet<'a> {
             + if self.states.is_empty() { 0.0 } else { 4.0 }
     }
 
-    /// Returns the legend of the states, in rows to the right of their title.
+    /// Returns the legend of the congestion control's states, in rows to the right of their title.
     fn state_rows(&self) -> Vec<Vec<&'a str>> {
         let all: Vec<Vec<Band<'_>>> = self.states.iter().map(|(_, bands)| bands.clone()).collect();
         states::legend_rows(&all, self.right() - self.left() - width_of(self.state_title(), 14.0))
@@ -446,8 +446,8 @@ impl<'a> Sheet<'a> {
         names.into_iter().map(entry).collect()
     }
 
-    /// Draws a strip of state bands for each flow that has states, and the legend of the states
-    /// above the strips.
+    /// Draws a strip of state bands for each flow whose congestion control has states, and the
+    /// legend of the states above the strips.
     fn strip(&self, canvas: &Canvas<'_>) {
         if self.states.is_empty() {
             return;
@@ -483,7 +483,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Shades every panel during start-up, drain and ProbeRTT, if exactly one flow has states.
+    /// Shades every panel during start-up, drain and ProbeRTT, if exactly one flow's congestion
+    /// control has states.
     fn shade(&self, panel: &Panel<'_, '_>) {
         let [(_, bands)] = self.states.as_slice() else { return };
         for &(from, to, state) in bands {
@@ -507,8 +508,8 @@ impl<'a> Sheet<'a> {
         })
     }
 
-    /// Returns the flow's name next to its states: the user's text for its entry of the legend or,
-    /// without one, the result of [`Self::flow_name`].
+    /// Returns the flow's name next to its state bands: the user's text for its entry of the legend
+    /// or, without one, the result of [`Self::flow_name`].
     fn strip_name(&self, flow: u32) -> String {
         let own = self.words.own(&self.flow_title(flow));
         own.map_or_else(|| self.flow_name(flow), str::to_owned)

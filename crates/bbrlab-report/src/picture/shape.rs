@@ -34,7 +34,7 @@ pub(crate) enum Nominal {
 const WIDEST: f64 = 1000.0;
 
 impl Shape {
-    /// The size of a picture that is a thousand points wide, and as high as its panels need.
+    /// The size of a picture that is a thousand layout points wide, and as high as its panels need.
     pub const SCREEN: Self = Self { width: WIDEST, height: None, nominal: Nominal::Points };
 
     /// Returns the shape of a picture with exactly this size on paper. The text has the size of

@@ -19,9 +19,9 @@ fn weight(state: &str) -> u32 {
     }
 }
 
-/// Returns the samples as bands. Each pixel column shows one state: the state with the highest
-/// priority among the samples in the column. If several states have this priority, the last of them
-/// is shown.
+/// Returns the sampled states as coloured bands over time. Each pixel column shows one state: the
+/// state with the highest priority among the samples in the column. If several states have this
+/// priority, the last of them is shown.
 pub(crate) fn bands<'a>(
     samples: impl Iterator<Item = (f64, &'a str)>,
     end: f64,

@@ -41,7 +41,7 @@ const PANEL_HEIGHT: f64 = 220.0;
 const GAP_BETWEEN_MULTIPLES: f64 = 20.0;
 /// Space below a panel, for its labels and the title of the next panel.
 const GAP_Y: f64 = 72.0;
-/// Width, in points, of the line that shows a fair share.
+/// Width, in layout points, of the line that shows a fair share.
 const FAIR_SHARE: f64 = 0.8;
 /// The largest number of metrics in a picture if the user chose no metrics. Metrics beyond this
 /// number are only in the table. With eight metrics, the picture of competing transfers includes
@@ -66,7 +66,7 @@ pub fn sweep_pictures(title: &str, runs: &[RunSummary]) -> Vec<Picture> {
 }
 
 impl Points {
-    /// Draws the pictures of these points, as [`sweep_pictures`] does.
+    /// Draws the pictures of these sweep points, as [`sweep_pictures`] does.
     #[must_use]
     pub fn pictures(&self, title: &str) -> Vec<Picture> {
         pictures(title, self, &SweepChoice::default()).unwrap_or_default()
@@ -134,8 +134,8 @@ fn pictures(title: &str, points: &Points, choice: &SweepChoice) -> Result<Vec<Pi
 }
 
 /// Returns the metrics drawn by default, and the titles of the metrics left out because a table
-/// would show the same text for all points and groups of flows. If all metrics would be left out,
-/// all are drawn instead.
+/// would show the same text for all sweep points and groups of flows. If all metrics would be left
+/// out, all are drawn instead.
 fn default_figures<'a>(
     groups: &[Group],
     usual: &[Answer<'a>],
@@ -204,7 +204,7 @@ struct Sheet<'a> {
     lines_left_out: usize,
     /// For each point of the sweep: the index of its line.
     line_of: Vec<Option<usize>>,
-    /// The names of the small multiples, each with the indices of its points.
+    /// The names of the small multiples, each with the indices of its sweep points.
     multiples: Vec<(String, Vec<usize>)>,
     left_out: usize,
     /// Number of metrics for which the picture has no space.
@@ -213,8 +213,8 @@ struct Sheet<'a> {
     /// The indices of the groups of flows that are drawn.
     drawn_groups: Vec<usize>,
     figures: Vec<Answer<'a>>,
-    /// The titles of metrics that are not drawn because they are equal at all points and for all
-    /// groups.
+    /// The titles of metrics that are not drawn because they are equal at all sweep points and for
+    /// all groups.
     equal: Vec<&'a str>,
     columns: usize,
     /// The left edge of panels, after the widest label of their y axes.
@@ -469,7 +469,7 @@ impl<'a> Sheet<'a> {
 
     /// Returns the lines that show the fair share of each drawn group of flows; empty if the
     /// panel's metric is not `share`, or if the flows do not share one link. If a group's fair
-    /// share is equal at all points, its line crosses the panel. Otherwise the line joins the
+    /// share is equal at all sweep points, its line crosses the panel. Otherwise the line joins the
     /// points or, on an axis of names, each name has a short line.
     fn fair_shares(&self, figure: &Answer<'_>, members: &[usize]) -> Vec<Line> {
         let mut lines: Vec<Line> = Vec::new();
@@ -481,7 +481,8 @@ impl<'a> Sheet<'a> {
         let axis = &self.swept.axis;
         for &place in &self.drawn_groups {
             let point = |&at: &usize| {
-                // At a point with a single group of flows, the fair share is 1 and gets no line.
+                // At a sweep point with a single group of flows, the fair share is 1 and gets no
+                // line.
                 let of_all = self.points.fair[at].get(place).filter(|&&fair| fair < 1.0)?;
                 let x = self.swept.place(&value_at(&self.points.groups[at], self.keys.axis))?;
                 Some((x, of_all * figure.scale))
@@ -642,10 +643,10 @@ impl<'a> Sheet<'a> {
         entries
     }
 
-    /// Returns the index of the drawn group of flows that this key names: at each point with the
-    /// group, the group's name is the key's value. The legend's entries for the key's values then
-    /// already name the group. Metrics of the whole run have the marks of the first group, so if
-    /// such a metric is drawn, only the first group can be returned.
+    /// Returns the index of the drawn group of flows that this key names: at each sweep point with
+    /// the group, the group's name is the key's value. The legend's entries for the key's values
+    /// then already name the group. Metrics of the whole run are drawn with the symbols of the
+    /// first group, so if such a metric is drawn, only the first group can be returned.
     fn group_of(&self, key: &str) -> Option<usize> {
         let is_it = |&place: &usize| {
             self.points.groups.iter().all(|group| {
@@ -721,8 +722,8 @@ impl<'a> Sheet<'a> {
 
     fn sample(&self, at: usize, figure: &Answer<'_>, place: usize) -> Option<Sample> {
         let group = &self.points.groups[at];
-        // The share of a single group of flows is always 1, so it is not drawn. If other points
-        // have two groups, neither of the two corresponds to the single group.
+        // The share of a single group of flows is always 1, so it is not drawn. If other sweep
+        // points have two groups, neither of the two corresponds to the single group.
         if figure.metric == Metric::PerGroup("share") && flow_groups(group).count() == 1 {
             return None;
         }
@@ -778,7 +779,7 @@ fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
 }
 
 /// Returns the names of the groups of flows by index. Up to four drawn names that differ between
-/// points are joined by slashes.
+/// sweep points are joined by slashes.
 fn names_of_flow_groups(groups: &[Group], axis: &str, choice: &SweepChoice) -> Vec<String> {
     let values = values_of(groups, axis);
     let short = group_names(groups);

@@ -33,9 +33,9 @@ fn run(ccs: &[&str]) -> Run {
     run
 }
 
-/// Returns made-up samples of a run: cwnd is a saw tooth, and the states are a start-up, a drain
-/// and a ProbeRTT every ten seconds. The samples are computed with integers, so that all machines
-/// give the same picture.
+/// Returns made-up time series of a run: cwnd is a saw tooth, and the states are a start-up, a
+/// drain and a ProbeRTT every ten seconds. The series are computed with integers, so that all
+/// machines give the same picture.
 fn samples(run: &Run) -> (RunSummary, Series, QueueSeries) {
     let mut series = Series::default();
     let mut queue = QueueSeries::default();
@@ -257,7 +257,7 @@ fn a_run_without_samples_is_an_empty_frame_and_no_panic() {
     assert_has(&picture.svg, &["Throughput, Mbit/s"]);
 }
 
-/// Returns the picture of a run of this scenario with made-up samples.
+/// Returns the picture of a run of this scenario with made-up time series.
 fn picture_of(run: &Run, choice: &RunChoice) -> Result<Picture, String> {
     let (summary, series, queue) = samples(run);
     let input =
@@ -470,8 +470,8 @@ fn no_line_is_drawn_through_a_time_without_the_flow() {
     assert!((900.0..1100.0).contains(&end), "the curve ends at {end}, not at half of 2000 units");
 }
 
-/// Returns the runs of a made-up sweep with `seeds` seeds for each point. The metrics of a run are
-/// computed from the indices of its swept values.
+/// Returns the runs of a made-up sweep with `seeds` seeds for each sweep point. The metrics of a
+/// run are computed from the indices of its swept values.
 fn swept(keys: &[(&str, &[&str])], seeds: u32) -> Vec<RunSummary> {
     let points = keys.iter().map(|(_, values)| values.len()).product::<usize>();
     let mut runs = Vec::new();
@@ -522,11 +522,11 @@ fn a_sweep_begins_with_shares_of_each_group_on_a_whole_axis() {
     );
     let words: Vec<String> = texts(&pictures[0].svg).into_iter().map(|text| text.4).collect();
     assert!(words.contains(&"100".to_owned()) && words.contains(&"16".to_owned()), "{words:?}");
-    // Goodput differs by only two per cent between the points, but its axis begins at zero.
+    // Goodput differs by only two per cent between the sweep points, but its axis begins at zero.
     let goodput = words.iter().position(|word| word.starts_with("Goodput")).unwrap();
     assert!(words[..goodput].iter().rev().take(12).any(|word| word == "0"), "{words:?}");
-    // Each of the eight points has a mark for each group of flows, in front of five dots for the
-    // seeds.
+    // Each of the eight sweep points has a mark for each group of flows, in front of five dots for
+    // the seeds.
     assert!(pictures[0].svg.matches("<circle").count() > 8 * 5);
 }
 
@@ -575,7 +575,7 @@ fn of_many_points_there_are_lines_without_marks_and_round_ticks() {
     );
     assert_eq!(pictures[1].name, "sweep-bottleneck-buffer");
 
-    // The dots of a point are in the order of the seeds, and their number is limited.
+    // The dots of a sweep point are in the order of the seeds, and their number is limited.
     let pictures = sweep_pictures("Many seeds", &swept(&[BUFFERS], 120));
     assert_has(&pictures[0].svg, &["small dots: the first 100 seeds"]);
 }

@@ -17,10 +17,10 @@ pub(super) enum Block {
     Line(String),
     /// A sentence, which is never cut off.
     Sentence(String),
-    /// The point of a sweep or comparison that the next tables describe.
+    /// The sweep point that the next tables describe.
     Point(String),
-    /// The explanation of the mark at intervals beyond the possible values. Tables as text leave
-    /// out this explanation if the terminal has no room for the columns with such intervals.
+    /// The explanation of the sign `*` at intervals beyond the possible values. Tables as text
+    /// leave out this explanation if the terminal has no room for the columns with such intervals.
     Beyond,
     /// An empty line.
     Gap,
@@ -52,7 +52,7 @@ pub(super) fn text(blocks: &[Block], width: Option<usize>) -> String {
     text
 }
 
-/// Whether a text has an interval that ends with the mark [`BEYOND`].
+/// Whether a text has an interval that ends with the sign [`BEYOND`].
 fn shows_beyond(text: &str) -> bool {
     text.split_whitespace().any(|word| word.starts_with('±') && word.ends_with(BEYOND))
 }
@@ -65,7 +65,7 @@ pub(super) fn html(blocks: &[Block]) -> String {
     html
 }
 
-/// Writes the blocks as HTML for a page of bbrlab. The page's style sheet aligns the columns,
+/// Writes the blocks as HTML for a report's page. The page's style sheet aligns the columns,
 /// because the page's content security policy forbids styles in elements. Each table scrolls
 /// separately, also with the keyboard.
 pub(super) fn page(blocks: &[Block]) -> String {

@@ -1,5 +1,5 @@
 //! A comparison of the results in several folders, or of the values of a swept key: a table for
-//! each point, with a line per metric.
+//! each sweep point, with a line per metric.
 
 use serde_json::{Map, Value};
 
@@ -62,14 +62,14 @@ pub fn compared_tables(names: &[String], comparison: &FolderComparison, is_chose
     Tables(blocks)
 }
 
-/// Returns the points of a paired comparison, each with its pairs of values.
+/// Returns the sweep points of a paired comparison, each with its pairs of values.
 fn pairs_of(
     comparison: &PairedComparison,
 ) -> impl Iterator<Item = (&PairedPoint, &PairedValues)> + Clone {
     comparison.points.iter().flat_map(|it| it.pairs.iter().map(move |pair| (it, pair)))
 }
 
-/// Writes the tables of a paired comparison, one for each point and pair of values.
+/// Writes the tables of a paired comparison, one for each sweep point and pair of values.
 #[must_use]
 pub fn paired_table(comparison: &PairedComparison, look: ComparisonLook) -> String {
     let mut blocks = Vec::new();
@@ -94,8 +94,8 @@ pub fn paired_table(comparison: &PairedComparison, look: ComparisonLook) -> Stri
     formatted(&blocks, look.format)
 }
 
-/// Returns a paired comparison as one table: a row for each point, pair of values and metric. The
-/// reference is the same in all rows.
+/// Returns a paired comparison as one table: a row for each sweep point, pair of values and metric.
+/// All rows compare with the same reference value.
 #[must_use]
 pub fn paired_tables(comparison: &PairedComparison, is_chosen: bool) -> Tables {
     let mut keys: Vec<&str> = Vec::new();
@@ -158,11 +158,11 @@ fn without_partner(runs: usize) -> Option<Block> {
             format!("{runs} runs are left out, because no run of the other value has their seed")
         }
     };
-    let why = "points have different seeds with `until`, and while a sweep is not complete";
+    let why = "sweep points have different seeds with `until`, and while a sweep is not complete";
     Some(Block::Sentence(format!("{which}: {why}")))
 }
 
-/// Returns the sentence on points without a run with the reference value.
+/// Returns the sentence on sweep points without a run with the reference value.
 fn without_reference(comparison: &PairedComparison) -> Option<Block> {
     let (_, pair) = pairs_of(comparison).next()?;
     let points: Vec<String> = comparison.left_out.iter().map(point_text).collect();
@@ -482,7 +482,7 @@ mod tests {
             ────────────────────────────────────────────────
             goodput_ss_mbps  47.10  47.10           0   +0.0
             jain             0.500  0.750       0.250  +50.0
-            1 run is left out, because no run of the other value has its seed: points have different seeds with `until`, and while a sweep is not complete
+            1 run is left out, because no run of the other value has its seed: sweep points have different seeds with `until`, and while a sweep is not complete
         "#]]
         .assert_eq(&paired_table(&found, chosen));
     }

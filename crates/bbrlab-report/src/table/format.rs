@@ -203,8 +203,8 @@ fn latex(table: &Table) -> String {
 }
 
 /// Writes the tables as CSV. Consecutive tables with the same columns become one table.
-/// Consecutive tables of a comparison's points become one table, with a column for the point, even
-/// if a table lacks some columns of the other tables: the cells of these columns are empty. An
+/// Consecutive tables of a comparison's sweep points become one table, with a column for the point,
+/// even if a table lacks some columns of the other tables: the cells of these columns are empty. An
 /// empty line separates tables that cannot be joined in this way.
 fn csv(blocks: &[Block]) -> String {
     let mut parts: Vec<CsvPart<'_>> = Vec::new();
@@ -236,8 +236,8 @@ impl<'a> CsvPart<'a> {
     }
 
     /// Adds a table if it has the same columns as this part. If this part has tables of a
-    /// comparison's points, also adds a point's table that has only some of the part's columns, or
-    /// all of the part's columns and others. Returns whether the table was added.
+    /// comparison's sweep points, also adds a point's table that has only some of the part's
+    /// columns, or all of the part's columns and others. Returns whether the table was added.
     fn take(&mut self, point: Option<&'a str>, table: &'a Table) -> bool {
         let of_points = self.tables[0].0.is_some() && point.is_some();
         let own = |column: &Column| self.columns.iter().any(|known| name(known) == name(column));
@@ -255,8 +255,8 @@ impl<'a> CsvPart<'a> {
         true
     }
 
-    /// Returns the rows of all tables with their points. If a table lacks a column of this part,
-    /// the table's rows have empty cells in this column.
+    /// Returns the rows of all tables with their sweep points. If a table lacks a column of this
+    /// part, the table's rows have empty cells in this column.
     fn rows(&self) -> impl Iterator<Item = (Option<&'a str>, Vec<&'a str>)> {
         self.tables.iter().flat_map(|&(point, table)| {
             let place =
@@ -412,8 +412,8 @@ mod tests {
             Block::Table(table)
         };
         let point = |text: &str| Block::Point(text.to_owned());
-        // In the test, only the third point has an estimate, and only this point has an interval
-        // that goes beyond the possible range.
+        // In the test, only the third sweep point has an estimate, and only this point has an
+        // interval that goes beyond the possible range.
         let mut more =
             Table::new().column("jain", "", Align::Right).column("more", "", Align::Left);
         more.row(vec!["0.9 ±0.2*".to_owned(), "about 10".to_owned()]);

@@ -7,7 +7,7 @@ use super::layout::{Align, Table};
 use crate::answers::{greatest, is_beyond};
 use crate::number::{BEYOND, figure};
 
-/// Writes the table of those metrics of a point that have a mean.
+/// Writes the table of those metrics of a sweep point that have a mean.
 #[must_use]
 pub fn group_table(group: &Group) -> String {
     let mut table = Table::new()
@@ -18,7 +18,8 @@ pub fn group_table(group: &Group) -> String {
         .column("to", "", Align::Right);
     for (name, metric) in group.metrics.iter() {
         let Some(mean) = metric.mean else { continue };
-        // An end of the interval that is not a possible value of the metric has the mark `BEYOND`.
+        // An end of the interval that is not a possible value of the metric is followed by the sign
+        // `BEYOND`.
         let end = |end: Option<f64>| {
             let is_marked = end.is_some_and(|end| is_beyond([end, end], greatest(name)));
             if is_marked { format!("{}{BEYOND}", figure(end)) } else { figure(end) }

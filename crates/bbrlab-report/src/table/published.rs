@@ -429,6 +429,7 @@ mod tests {
         assert_eq!(text("just under"), pair("<5.00", NONE));
         assert_eq!(text("over two thirds"), pair(">5.00", NONE));
         assert_eq!(text("nearly"), pair("~5.00", "-60.0"));
+        // A qualifier counts only at the start of the words.
         assert_eq!(text("gain is about 25 % per cycle"), pair("5.00", "-60.0"));
     }
 

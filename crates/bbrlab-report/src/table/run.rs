@@ -38,7 +38,7 @@ pub fn run_html(run: &RunSummary) -> String {
     html(&blocks(run))
 }
 
-/// Returns the summary of a run as HTML, for a page whose style sheet has the classes of the
+/// Returns the summary of a run as HTML, for a report whose style sheet has the classes of the
 /// tables.
 pub(crate) fn run_page(run: &RunSummary) -> String {
     page(&blocks(run))
@@ -181,7 +181,7 @@ fn overlap(run: &RunSummary) -> bool {
     starts.fold(0.0, f64::max) < stops.fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the swept keys of a point with their values, in one line.
+/// Returns the swept keys of a sweep point with their values, in one line.
 pub(crate) fn point_text(point: &bbrlab_run::SweepPoint) -> String {
     let pairs: Vec<String> =
         point.iter().map(|(key, value)| format!("{key} = {}", value_text(value))).collect();

@@ -36,7 +36,8 @@ pub fn sweep_html(runs: &[RunSummary]) -> String {
     html(&blocks(&points, &points.usual, &[]))
 }
 
-/// Returns the table of a sweep as HTML, for a page whose style sheet has the classes of the table.
+/// Returns the table of a sweep as HTML, for a report whose style sheet has the classes of the
+/// table.
 pub(crate) fn sweep_page(runs: &[RunSummary]) -> String {
     let Ok(points) = Points::of(runs);
     page(&blocks(&points, &points.usual, &[]))
@@ -85,7 +86,7 @@ fn is_shown(groups: &[Group], place: usize, name: &str, wanted: &[String]) -> bo
 }
 
 impl Points {
-    /// Writes a table with a row for each point: means with 95 % intervals. `width` is as in
+    /// Writes a table with a row for each sweep point: means with 95 % intervals. `width` is as in
     /// [`sweep_table`].
     #[must_use]
     pub fn table(&self, width: Option<usize>) -> String {
@@ -196,7 +197,7 @@ fn blocks(points: &Points, answers: &[Answer<'_>], wanted: &[String]) -> Vec<Blo
 }
 
 /// Returns a sentence if some intervals come from fewer than `ENOUGH` seeds. `seeds` has the number
-/// of seeds of each point.
+/// of seeds of each sweep point.
 pub(super) fn few_seeds(seeds: impl Iterator<Item = usize>) -> Option<Block> {
     /// Student's factor is 12.7 with two seeds, 4.3 with three, 2.8 with five and 2.0 with many.
     const ENOUGH: usize = 5;
@@ -206,8 +207,9 @@ pub(super) fn few_seeds(seeds: impl Iterator<Item = usize>) -> Option<Block> {
     )))
 }
 
-/// Returns a sentence if some means come from fewer runs than the point has seeds, because a metric
-/// has no value in the other runs. A completion time, for example, needs a completed transfer.
+/// Returns a sentence if some means come from fewer runs than the sweep point has seeds, because a
+/// metric has no value in the other runs. A completion time, for example, needs a completed
+/// transfer.
 fn of_some_seeds(
     groups: &[Group],
     columns: &[(&Answer<'_>, Of<'_>)],
@@ -241,8 +243,8 @@ fn of_some_seeds(
     )))
 }
 
-/// Returns a sentence if some points have fewer groups of flows than others, so that a column does
-/// not show the same flows at all points.
+/// Returns a sentence if some sweep points have fewer groups of flows than others, so that a column
+/// does not show the same flows at all points.
 fn merged(groups: &[Group]) -> Option<Block> {
     let most = groups.iter().map(|group| flow_groups(group).count()).max()?;
     let fewer = groups.iter().filter(|group| flow_groups(group).count() < most).count();
@@ -311,7 +313,7 @@ fn short_key(key: &str, keys: &[String]) -> String {
 /// several keys change only together, only the first of these keys is included.
 pub(crate) fn varying_keys(groups: &[Group]) -> Vec<String> {
     // For each key: the key, its first value, whether it also has other values, and the number of
-    // points that have the key.
+    // sweep points that have the key.
     let mut keys: Vec<(&String, &Value, bool, usize)> = Vec::new();
     for group in groups {
         for (key, value) in &group.point {

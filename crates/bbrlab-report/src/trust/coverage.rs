@@ -3,15 +3,15 @@
 
 use super::subject::{Places, Range};
 
-/// The page with the table of these ranges. The points at which runs on Linux were recorded are
-/// called the reference.
+/// The documentation page with the table of these ranges. Runs on Linux were recorded at test
+/// points. A test point is one scenario, run on one kernel.
 pub(super) const PAGE: &str = "docs/fidelity.md";
 
 /// The runs of a congestion control on a real Linux stack.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coverage {
     pub cc: &'static str,
-    /// Number of points of the reference with this congestion control.
+    /// Number of test points with this congestion control at which Linux was recorded.
     pub points: u32,
     pub rate_mbps: Range,
     pub rtt_ms: Range,
@@ -78,7 +78,7 @@ impl Coverage {
         quantities.into_iter().filter(beyond).map(words).collect()
     }
 
-    /// Returns this entry as a row of the table in [`PAGE`].
+    /// Returns the coverage of this congestion control as a row of the table in [`PAGE`].
     #[cfg(test)]
     pub(super) fn markdown(&self) -> String {
         let Self { cc, points, rate_mbps, rtt_ms, buffer_bdp, goodput } = self;

@@ -46,7 +46,8 @@ impl Evidence {
 /// The subject of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
-    /// The calls of a congestion control. The fact's name is the name of the congestion control.
+    /// The decisions of a congestion control at each call. The fact's name is the name of the
+    /// congestion control.
     Algorithm,
     /// The sender and the receiver of a profile.
     Profile,
@@ -72,9 +73,9 @@ pub(super) struct Fact {
     pub evidence: Evidence,
     /// A description of the comparison, with its numbers.
     pub says: &'static str,
-    /// The page with these numbers, as a path in the repository.
+    /// The documentation page with these numbers, as a path in the repository.
     pub page: &'static str,
-    /// Texts that a test searches for on the page.
+    /// Texts that a test searches for on this page.
     #[cfg_attr(not(test), expect(dead_code, reason = "read by tests"))]
     pub quotes: &'static [&'static str],
 }
@@ -89,8 +90,8 @@ const fn fact(
     Fact { about, name, evidence, says, page, quotes }
 }
 
-/// The fact about a congestion control whose calls, recorded from the kernel's code, were compared
-/// with our code.
+/// The fact about a congestion control that was compared, call by call, with recordings of the
+/// kernel's code.
 macro_rules! replayed {
     ($name:literal, $traces:literal, $rows:literal, $source:literal) => {
         fact(
@@ -131,7 +132,7 @@ const NS3_QUOTES: &[&str] = &[
     "| `TcpBbr` | 11 |",
 ];
 
-/// The facts, grouped by the kind of subject.
+/// The facts, grouped by subject: algorithms, profiles of stacks, queue disciplines and so on.
 pub(super) const FACTS: &[Fact] = &[
     replayed!("bbr1", "42", "456,294", "Linux’s tcp_bbr.c"),
     fact(
@@ -172,7 +173,7 @@ pub(super) const FACTS: &[Fact] = &[
         "prague",
         "follows the source of TCP Prague and RFC 9331; measurements with TCP Prague of 2020 agree in part",
         "Our code was written from these texts, and there are no kernel traces to compare it with.",
-        "The simulation agrees with the measurement on which flow gets more"
+        "the flow with the higher rate is the same in the measurement and in the simulation"
     ),
     by_text!(
         "bbr_prime",
@@ -349,7 +350,10 @@ pub(super) const FACTS: &[Fact] = &[
         Evidence::Compared,
         "307 runs on Linux, 384 goodputs: 99.5 % within 5 %",
         FIDELITY,
-        &["| goodput | 384 | 0.00 | 0.84 | 13.6 | 5 | 99.5 % |", "The table covers all 307 points"],
+        &[
+            "| goodput | 384 | 0.00 | 0.84 | 13.6 | 5 | 99.5 % |",
+            "The table covers all 307 test points",
+        ],
     ),
     fact(
         (About::Rate, "steps"),
@@ -419,7 +423,7 @@ pub(super) const FACTS: &[Fact] = &[
         "the recorded runs on Linux have fixed delays only",
         FIDELITY,
         &[
-            "The reference has only dumbbells with a drop-tail bottleneck, fixed delays and few flows.",
+            "The recorded runs have only dumbbells with a drop-tail bottleneck, fixed delays and few flows.",
         ],
     ),
     fact(

@@ -27,7 +27,8 @@ pub struct TrustLine {
     pub evidence: Evidence,
     /// A description of the comparison, with its numbers.
     pub says: String,
-    /// The page with these numbers, as a path in the repository; empty if nothing was validated.
+    /// The documentation page with these numbers, as a path in the repository; empty if nothing was
+    /// validated.
     pub page: &'static str,
 }
 
@@ -44,7 +45,8 @@ const FLOWS_COMPARED: usize = 16;
 /// The least number of seeds with which means of competing flows can be compared with Linux's.
 const SEEDS_ENOUGH: usize = 5;
 
-/// Returns the lines about a result of the simulator, computed with this many seeds per point.
+/// Returns the lines about a result of the simulator, computed with this many seeds per sweep
+/// point.
 #[must_use]
 pub fn trust(subject: &Subject, seeds: usize) -> Vec<TrustLine> {
     let mut lines = Vec::new();

@@ -8,7 +8,7 @@ use super::coverage::{COVERAGE, PAGE};
 use super::facts::FACTS;
 use super::{Evidence, Subject, TrustLine, trust};
 
-/// The words of a page, with one space between them.
+/// The words of a documentation page, with one space between them.
 fn words_of(page: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{page}: {error}"));

@@ -15,7 +15,7 @@ use crate::language::reader::{Keys, Reader};
 /// The largest number of custom congestion controls.
 const CONTROLS_MAX: usize = 1000;
 
-/// The largest lengths, in bytes, of a control's name and of its `source`.
+/// The largest lengths, in bytes, of a congestion control's name and of its `source`.
 const NAME_MAX: usize = 40;
 const SOURCE_MAX: usize = 400;
 
@@ -26,8 +26,8 @@ pub(crate) const OUTSIDE_PARTS: &[Part] = &[
     optional("answers_share_of_marks", Form::Bool),
 ];
 
-/// Reads the declared controls: a table in which each key is a control's name and each value a
-/// table. Sorts the controls by name.
+/// Reads the declared congestion controls: a table in which each key is a control's name and each
+/// value a table. Sorts the controls by name.
 pub(crate) fn read_controls(
     reader: &mut Reader<'_>,
     node: &Node,

@@ -7,8 +7,8 @@ use crate::language::canonical::show_text;
 use crate::language::document::Value;
 use crate::language::key::KeyInput;
 
-/// Reads `ecn` of a flow with the congestion control `cc`. `"l4s"` requires a control that responds
-/// to the share of marked packets, as DCTCP does.
+/// Reads `ecn` of a flow with the congestion control `cc`. `"l4s"` requires a congestion control
+/// that responds to the share of marked packets, as DCTCP does.
 pub(crate) fn read_ecn(
     input: &mut KeyInput<'_, '_>,
     cc: &str,

@@ -42,8 +42,8 @@ struct Idle {
     found: &'static str,
 }
 
-/// The keys with an effect at some of the points examined so far, and the keys without an effect at
-/// some of these points. A key can be in both sets.
+/// The keys with an effect at some of the sweep points examined so far, and the keys without an
+/// effect at some of these points. A key can be in both sets.
 #[derive(Default)]
 pub(crate) struct IdleKeys {
     idle: BTreeMap<String, Idle>,
@@ -51,8 +51,8 @@ pub(crate) struct IdleKeys {
 }
 
 impl IdleKeys {
-    /// Examines the keys that are set at a point. `tree` contains the keys, and `spec` the values
-    /// that were read from them.
+    /// Examines the keys that are set at a sweep point. `tree` contains the keys, and `spec` the
+    /// values that were read from them.
     pub(crate) fn examine(&mut self, spec: &Spec, tree: &Table) {
         let network = Network::of(spec);
         if let Some(table) = table_of(tree, "stack") {
@@ -128,13 +128,13 @@ impl IdleKeys {
         }
     }
 
-    /// Returns whether at least one key has no effect at one or more of the examined points.
+    /// Returns whether at least one key has no effect at one or more of the examined sweep points.
     pub(crate) fn is_any(&self) -> bool {
         !self.idle.is_empty()
     }
 
-    /// Reports the keys that have no effect at any point. Returns whether any mistake has been
-    /// reported.
+    /// Reports the keys that have no effect at any sweep point. Returns whether any mistake has
+    /// been reported.
     pub(crate) fn refuse(self, reader: &mut Reader<'_>) -> bool {
         for (name, idle) in self.idle {
             if !self.acted.contains(&name) {
@@ -147,7 +147,7 @@ impl IdleKeys {
     }
 }
 
-/// A point of a scenario, and for each link the kinds of packets that cross it.
+/// A sweep point of a scenario, and for each link the kinds of packets that cross it.
 struct Network<'s> {
     spec: &'s Spec,
     crossing: BTreeMap<&'s str, Crossing>,

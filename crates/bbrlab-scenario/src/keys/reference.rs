@@ -1,4 +1,5 @@
-//! Descriptions of a scenario's keys for pages and editors: tables in Markdown, and a JSON Schema.
+//! Descriptions of a scenario's keys for the documentation and for editors: tables in Markdown, and
+//! a JSON Schema.
 //!
 //! The tables and the JSON Schema are generated from the definitions that also read and write the
 //! keys ([`crate::language::key`]).
@@ -108,12 +109,12 @@ impl Section {
 }
 
 /// Returns a JSON Schema (draft 2020-12) of scenarios, for editors and other programs. The schema
-/// checks names, types of values and bounds of numbers, but neither units nor rules about several
+/// checks names, types of values and bounds of numbers, but neither units nor conditions on several
 /// keys. A scenario that does not match the schema is wrong, but `bbrlab check` may also reject a
 /// scenario that matches.
 ///
 /// # Panics
-/// The function never panics: sections and forms are objects.
+/// The function never panics: the schemas of sections and of values are objects.
 #[must_use]
 pub fn schema() -> Value {
     let sections = sections();

@@ -1,5 +1,5 @@
-//! `repeat`: the number of runs per point. The number is fixed, or runs are added until the 95 %
-//! confidence interval of a metric's mean is narrow enough.
+//! `repeat`: the number of runs per sweep point. The number is fixed, or runs are added until the
+//! 95 % confidence interval of a metric's mean is narrow enough.
 
 use bbrlab_run::{Field, FlowGroup, Kind, LinkSummary, Role, RunSummary, leaves};
 
@@ -10,7 +10,7 @@ use crate::language::key::{Form, needed};
 use crate::language::nearest::nearest;
 use crate::language::reader::{Keys, Reader};
 
-/// The largest number of runs per point.
+/// The largest number of runs per sweep point.
 const REPEAT_MAX: u64 = 1_000_000;
 
 pub(crate) const REPEAT_FORM: Form = Form::Any(&[
@@ -25,15 +25,15 @@ pub(crate) const REPEAT_FORM: Form = Form::Any(&[
 const EXPECTED: &str = "a whole number from 1 to 1000000, or a table such as { until = \"2%\", of = \"goodput_mbps\", \
                         at_most = 200 }";
 
-/// The number of runs per point.
+/// The number of runs per sweep point.
 #[derive(Clone, Debug)]
 pub(crate) enum Repeat {
     Fixed(u64),
     Until(Until),
 }
 
-/// The rule that decides when a point has enough runs. Half the width of the 95 % interval of a
-/// metric's mean must be at most a given share of the mean.
+/// The rule that decides when a sweep point has enough runs. Half the width of the 95 % interval of
+/// a metric's mean must be at most a given share of the mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Until {
     /// The largest accepted ratio of half the interval's width to the mean; above 0 and at most 1.
@@ -53,11 +53,11 @@ pub enum UntilOf {
 }
 
 impl Until {
-    /// The smallest number of seeds of a point, one seed per run. With fewer seeds, the variance is
-    /// too uncertain for a decision.
+    /// The smallest number of seeds of a sweep point, one seed per run. With fewer seeds, the
+    /// variance is too uncertain for a decision.
     pub const LEAST: u64 = 10;
 
-    /// The number of seeds that a point gets between two decisions.
+    /// The number of seeds that a sweep point gets between two decisions.
     pub const BATCH: u64 = 5;
 
     /// Returns the largest accepted ratio of half the width of the mean's interval to the mean.
@@ -83,7 +83,7 @@ impl Until {
         &self.of
     }
 
-    /// Returns the largest number of seeds of a point.
+    /// Returns the largest number of seeds of a sweep point.
     #[must_use]
     pub fn at_most(&self) -> u64 {
         self.at_most
@@ -166,7 +166,7 @@ impl UntilOf {
     }
 }
 
-/// Returns the names of the numeric results in the record `R`, which summarises a run, a group of
+/// Returns the names of the numeric results in `R`, the struct of metrics of a run, a group of
 /// flows or a link.
 fn metrics<R: Field>() -> Vec<String> {
     let all = leaves(R::PARTS, "", ".").into_iter();
@@ -187,7 +187,7 @@ impl Repeat {
         }
     }
 
-    /// Returns the number of runs per point; with `until`, the upper bound of this number.
+    /// Returns the number of runs per sweep point; with `until`, the upper bound of this number.
     pub(crate) fn most(&self) -> u64 {
         match self {
             Self::Fixed(runs) => *runs,

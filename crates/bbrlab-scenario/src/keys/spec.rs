@@ -1,5 +1,5 @@
-//! One point of a scenario with all defaults filled in: the intermediate form between the file and
-//! the [`Run`].
+//! One sweep point of a scenario with all defaults filled in: the intermediate form between the
+//! file and the [`Run`].
 //!
 //! [`Run`]: crate::Run
 
@@ -291,7 +291,7 @@ impl Spec {
         self.sample() != Sample::Off && (self.sample.is_some() || self.flow_count() <= 1000)
     }
 
-    /// Returns the canonical text of this point with this seed.
+    /// Returns the canonical text of this sweep point with this seed.
     pub(crate) fn to_toml(&self, seed: u64) -> String {
         let mut out = Writer::default();
         self.write(&mut out, Some(seed));

@@ -199,7 +199,7 @@ pub(crate) const PAGE_FORM: Form = Form::Table(&[
     optional("count", Form::Whole(1, COUNT_MAX)),
 ]);
 
-/// The largest number of objects in a round of a page, and the largest number of rounds.
+/// The largest number of objects in a round of a page load, and the largest number of rounds.
 const OBJECTS_MAX: u64 = 100_000;
 const ROUNDS_MAX: usize = 1000;
 
@@ -343,7 +343,7 @@ fn show_repetition(think: Option<&Random>, count: Option<u32>) -> impl Iterator<
     think.into_iter().chain(count.map(|count| format!("count = {count}")))
 }
 
-/// Reads the numbers of objects of a page's rounds.
+/// Reads the number of objects in each round of a page load.
 fn read_rounds(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Arc<[u32]>> {
     let rounds = match &node.value {
         Value::Array(rounds) if (1..=ROUNDS_MAX).contains(&rounds.len()) => rounds,

@@ -1,17 +1,17 @@
 //! Rejects a metric in `repeat.of` that cannot decide on the number of seeds. A metric without a
 //! value decides nothing, so such a scenario would run the largest number of seeds. If all flows
-//! are in one group, the group's share of the goodput is always 100 %, so every point would stop
-//! after the first few seeds.
+//! are in one group, the group's share of the goodput is always 100 %, so every sweep point would
+//! stop after the first few seeds.
 
 use bbrlab_run::FlowClass;
 
 use crate::keys::repeat::{Repeat, UntilOf};
 use crate::keys::spec::Spec;
 
-/// Returns why the metric in `repeat.of` cannot decide, as the end of a message: the metric's link
-/// does not exist, no run of a point has the metric, or all runs have the same value. `None` if the
-/// values of runs may differ. A metric that depends on events in a run, such as Jain's index, is
-/// never rejected.
+/// Returns why the metric in `repeat.of` cannot decide, as the end of a message. There are three
+/// reasons: the metric's link does not exist, no run of a sweep point has the metric, or all runs
+/// have the same value. `None` if the values of runs may differ. A metric that depends on events in
+/// a run, such as Jain's index, is never rejected.
 pub(crate) fn reason_against(spec: &Spec, classes: &[FlowClass]) -> Option<String> {
     let Repeat::Until(until) = &spec.repeat else { return None };
     match until.of() {

@@ -2,7 +2,8 @@
 //!
 //! A value may come from the file, from a `--set`, or from a list of `[sweep]`. Each value keeps
 //! its position, so an error message shows a wrong value where the user wrote it. The trees of
-//! different points share tables: setting a value copies only the tables that contain the value.
+//! different sweep points share tables: setting a value copies only the tables that contain the
+//! value.
 
 use std::sync::Arc;
 

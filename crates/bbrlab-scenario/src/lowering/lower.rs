@@ -166,8 +166,8 @@ impl Jitter {
     }
 }
 
-/// The slots or the grants for which packets wait after a queue. At most one of `slot` and `grant`
-/// is set.
+/// The `netem` slots or the grants to send for which packets wait after a queue. At most one of
+/// `slot` and `grant` is set.
 struct Waits {
     slot: Option<SlotSpec>,
     grant: Option<GrantSpec>,
@@ -203,8 +203,8 @@ fn lower_link<'s>(
         changes.keep_order = spec.keep_order;
     }
     let (plain, delay) = (&plain, plain.delay);
-    // A separate link models the wait for slots or grants, and also a constant delay. This delay
-    // comes before the wait for a slot, or after the wait for a grant.
+    // A separate link models the wait for slots (key `slot`) or grants (key `grant`), and also a
+    // constant delay. This delay comes before the wait for a slot, or after the wait for a grant.
     let mut direction = |link: Link, (buffer, police), waits: Waits, acks: u32| {
         let alters = link.police.is_some()
             || link.loss.is_some()

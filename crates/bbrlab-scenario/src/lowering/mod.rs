@@ -1,4 +1,4 @@
-//! Converts the keys of a point to the links, classes and flows of its runs.
+//! Converts the keys of a sweep point to the links, classes and flows of its runs.
 
 mod buffer;
 mod hosts;

@@ -1,4 +1,4 @@
-//! The common properties of the runs of a point, for code that examines runs before they are
+//! The common properties of the runs of a sweep point, for code that examines runs before they are
 //! simulated.
 
 use bbrlab_link::Link;
@@ -10,9 +10,9 @@ use crate::keys::spec::Spec;
 use crate::lowering::lower::Network;
 use crate::lowering::route::links_on;
 
-/// The common properties of all runs of a point: the network, and the number and start times of
-/// flows for each `[[flows]]` table. The outline has no list of flows, because the start times of
-/// flows depend on the seed.
+/// The common properties of all runs of a sweep point: the network, and the number and start times
+/// of flows for each `[[flows]]` table. The outline has no list of flows, because the start times
+/// of flows depend on the seed.
 #[derive(Clone, Debug)]
 pub struct Outline {
     /// The simulated duration of a run.

@@ -181,7 +181,8 @@ impl<'s> Router<'s> {
 
     /// Moves a delay at the start of a route to the position after the first link, because with
     /// `device` this link is the network device of the sender's host. If packets wait for slots or
-    /// grants after this link, the delay is moved to the position after this wait.
+    /// grants (keys `slot` and `grant`) after this link, the delay is moved to the position after
+    /// this wait.
     fn put_device_first(
         &self,
         index: usize,
@@ -222,8 +223,8 @@ impl<'s> Router<'s> {
         Some(())
     }
 
-    /// Checks a flow with a control of ns-3: the scenario must have a profile of ns-3, and the
-    /// control's parameters must be attributes of ns-3.
+    /// Checks a flow with a congestion control of ns-3: the scenario must have a profile of ns-3,
+    /// and the control's parameters must be attributes of ns-3.
     fn check_ns3(&self, index: usize, flow: &FlowSpec, reader: &mut Reader<'_>) -> Option<()> {
         let Some(outside) = flow.outside.as_ref().filter(|it| it.ns3_type().is_some()) else {
             return Some(());
@@ -399,7 +400,7 @@ impl<'s> Router<'s> {
     }
 }
 
-/// Returns whether packets wait for slots or grants at a link.
+/// Returns whether packets wait for `netem` slots or grants to send at a link.
 fn is_wait(link: &Link) -> bool {
     matches!(link.queue, Queue::Slots(_) | Queue::Grants(_))
 }

@@ -48,7 +48,7 @@ pub struct Scenario {
     repeat: Repeat,
     outside: Vec<Arc<Outside>>,
     hash: String,
-    /// The hashes of the points, one per line.
+    /// The hashes of the sweep points, one per line.
     point_hashes: Arc<str>,
     /// For the scenario of a single run: the point of the sweep from which the run comes; else
     /// empty.
@@ -63,8 +63,8 @@ impl Scenario {
     /// scenario's traces.
     pub const KEPT_BYTES_MAX: u64 = 64 << 20;
 
-    /// Sets the name and, for the scenario of a single run, the point of its sweep. The scenario's
-    /// text contains neither name nor point.
+    /// Sets the name and, for the scenario of a single run, its sweep point. The scenario's text
+    /// contains neither name nor point.
     #[must_use]
     pub fn placed(self, name: &str, place: SweepPoint) -> Self {
         Self { name: name.to_owned(), place, ..self }
@@ -149,15 +149,15 @@ impl Scenario {
         self.sweep.points()
     }
 
-    /// Returns the number of runs per point, each with its own seed; with [`Self::until`], the
-    /// largest number.
+    /// Returns the number of runs per sweep point, each with its own seed; with [`Self::until`],
+    /// the largest number.
     #[must_use]
     pub fn repeat(&self) -> u64 {
         self.repeat.most()
     }
 
-    /// Returns the rule that decides when a point has enough runs; `None` if the number of runs per
-    /// point is fixed.
+    /// Returns the rule that decides when a sweep point has enough runs; `None` if the number of
+    /// runs per point is fixed.
     #[must_use]
     pub fn until(&self) -> Option<&Until> {
         match &self.repeat {
@@ -173,22 +173,22 @@ impl Scenario {
     }
 
     /// Returns the total number of runs; with [`Self::until`], an upper bound. Run `i` has the
-    /// point `i / repeat` and the seed `seed + i % repeat`.
+    /// sweep point `i / repeat` and the seed `seed + i % repeat`.
     #[must_use]
     pub fn runs(&self) -> u64 {
         self.points() * self.repeat()
     }
 
-    /// Returns the point and the seed of a run, without resolving it.
+    /// Returns the sweep point and the seed of a run, without resolving it.
     #[must_use]
     pub fn point_and_seed(&self, run: u64) -> (u64, u64) {
         (run / self.repeat(), self.seed.saturating_add(run % self.repeat()))
     }
 
-    /// Returns the hash of a point's resolved scenario, without the seed.
+    /// Returns the hash of a sweep point's resolved scenario, without the seed.
     ///
     /// # Panics
-    /// Panics if the point does not exist.
+    /// Panics if the sweep point does not exist.
     #[must_use]
     pub fn point_hash(&self, point: u64) -> &str {
         let line = usize::try_from(point).ok().and_then(|at| at.checked_mul(HASH_LINE));
@@ -196,7 +196,7 @@ impl Scenario {
         hash.unwrap_or_else(|| panic!("point {point} of {}", self.points()))
     }
 
-    /// Returns the swept keys of a point with their values. For the scenario of a single run,
+    /// Returns the swept keys of a sweep point with their values. For the scenario of a single run,
     /// returns the keys of the sweep to which the run belongs.
     #[must_use]
     pub fn named_point(&self, point: u64) -> SweepPoint {
@@ -276,10 +276,10 @@ impl Scenario {
         settings
     }
 
-    /// Returns the common properties of all runs of a point.
+    /// Returns the common properties of all runs of a sweep point.
     ///
     /// # Panics
-    /// Panics if the point does not exist.
+    /// Panics if the sweep point does not exist.
     #[must_use]
     pub fn outline(&self, point: u64) -> Outline {
         assert!(point < self.points(), "point {point} of {}", self.points());
@@ -298,8 +298,8 @@ impl Scenario {
         (Spec::read(reader, &tree), named)
     }
 
-    /// Returns the values of all keys at a checked point, and the keys that have no effect at this
-    /// point.
+    /// Returns the values of all keys at a checked sweep point, and the keys that have no effect at
+    /// this point.
     fn spec_and_idle_keys(&self, point: u64) -> (Spec, IdleKeys) {
         let spec = self.resolve_checked(point).0;
         let mut traces = self.traces.clone();
@@ -313,18 +313,21 @@ impl Scenario {
         let mut traces = self.traces.clone();
         let mut reader = Reader::without_files(&mut traces);
         let resolved = self.resolve(&mut reader, point);
-        assert!(reader.problems.is_empty(), "every point was checked when the scenario was read");
+        assert!(
+            reader.problems.is_empty(),
+            "every sweep point was checked when the scenario was read"
+        );
         resolved
     }
 }
 
-/// Builds the network of a checked point. Without a seed, models of paths have their highest rate
-/// and shortest delay.
+/// Builds the network of a checked sweep point. Without a seed, models of paths have their highest
+/// rate and shortest delay.
 fn network(spec: &Spec, seed: Option<u64>) -> Network {
     let mut traces = Traces::default();
     let mut reader = Reader::without_files(&mut traces);
     lower::network(spec, seed, &mut reader)
-        .expect("every point was checked when the scenario was read")
+        .expect("every sweep point was checked when the scenario was read")
 }
 
 /// Converts a text to a part of a file name: at most `most` letters, digits, `.` and `-`. The
@@ -339,8 +342,8 @@ pub fn plain_name(text: &str, most: usize) -> String {
     joined.trim_matches(['.', '-']).chars().take(most).collect()
 }
 
-/// Returns the values of a point that are quantities, each as `{ "value": NUMBER, "unit": NAME }`
-/// in its base unit: bit/s, seconds, bytes, packets or BDPs.
+/// Returns the values of a sweep point that are quantities, each as `{ "value": NUMBER, "unit":
+/// NAME }` in its base unit: bit/s, seconds, bytes, packets or BDPs.
 #[must_use]
 pub fn point_values(point: &SweepPoint) -> SweepPoint {
     let number = |(key, value): (&String, &serde_json::Value)| {

@@ -21,8 +21,8 @@ use bbrlab_run::SweepPoint;
 /// The largest number of runs of one file.
 const RUNS_MAX: u64 = 10_000_000;
 
-/// The limit for the number of points times the number of values in the file. The time to check a
-/// sweep is proportional to this product.
+/// The limit for the number of sweep points times the number of values in the file. The time to
+/// check a sweep is proportional to this product.
 const WORK_MAX: u64 = 1_000_000;
 
 /// A scenario's text after parsing, with the values of `--set` applied.
@@ -36,15 +36,15 @@ struct Parsed {
 /// The result of checking the points of a sweep.
 #[derive(Default)]
 struct Points {
-    /// The first point. The scenario's title, seed, `repeat` and `controls` come from the first
-    /// point of a sweep.
+    /// The first sweep point. The scenario's title, seed, `repeat` and `controls` come from the
+    /// first point of a sweep.
     first: Spec,
     idle: IdleKeys,
-    /// For each point, the reason why the metric in `repeat.of` has no value at this point, or the
-    /// same value in all runs. The list is empty if the metric may differ between the runs of at
-    /// least one point.
+    /// For each sweep point, the reason why the metric in `repeat.of` has no value at this point,
+    /// or the same value in all runs. The list is empty if the metric may differ between the runs
+    /// of at least one point.
     valueless: Vec<String>,
-    /// The hashes of the points, one per line.
+    /// The hashes of the sweep points, one per line.
     hashes: String,
 }
 
@@ -127,7 +127,7 @@ impl Parsed {
 }
 
 impl Points {
-    /// Reads and checks each point, up to the first wrong one.
+    /// Reads and checks each sweep point, up to the first wrong one.
     fn read(
         reader: &mut Reader<'_>,
         parsed: &Parsed,
@@ -202,7 +202,7 @@ fn check_work(reader: &mut Reader<'_>, tree: &Table, sweep: &Sweep, is_kept: boo
     }
 }
 
-/// Reads and checks the point that a tree describes; `None` if the point has a mistake.
+/// Reads and checks the sweep point that a tree describes; `None` if the point has a mistake.
 fn checked_spec(reader: &mut Reader<'_>, tree: &Table) -> Option<(Spec, Network)> {
     let spec = Spec::read(reader, tree);
     let network = reader.problems.is_empty().then(|| lower::network(&spec, None, reader)).flatten();
@@ -239,7 +239,7 @@ fn refuse_metric(reader: &mut Reader<'_>, tree: &Table, spec: &Spec, reason: &st
     reader.problem(of.unwrap_or(At::NOWHERE), title, found, Vec::new());
 }
 
-/// Reports two points that give the same run.
+/// Reports two sweep points that give the same run.
 fn refuse_twins(reader: &mut Reader<'_>, tree: &Table, twin: &SweepPoint, named: &SweepPoint) {
     let title = "`sweep`: expected points that give different runs";
     let found = format!("found {} and {}", shown_point(twin), shown_point(named));
@@ -252,7 +252,7 @@ fn sweep_at(tree: &Table) -> At {
     tree.get("sweep").map_or(At::NOWHERE, |entry| entry.key_at)
 }
 
-/// Returns the values of a point, as a message shows them.
+/// Returns the values of a sweep point, as a message shows them.
 fn shown_point(named: &SweepPoint) -> String {
     let values: Vec<String> = named.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     values.join(", ")

@@ -35,15 +35,15 @@ pub(crate) struct Setting {
     pub(crate) value: Arc<Node>,
 }
 
-/// A sweep's axes in the order of the file. The choice of the last axis changes fastest from point
-/// to point.
+/// A sweep's axes in the order of the file. From one sweep point to the next, the value of the last
+/// axis changes fastest.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sweep {
     axes: Vec<Axis>,
     points: u64,
 }
 
-/// The largest number of points of one file.
+/// The largest number of sweep points of one file.
 const POINTS_MAX: u64 = 50_000;
 
 /// The tables with which a dotted key may begin.
@@ -144,7 +144,7 @@ impl Sweep {
         }
     }
 
-    /// Finds two keys of one point that set overlapping values, such as `flows.cc` and
+    /// Finds two keys of one sweep point that set overlapping values, such as `flows.cc` and
     /// `flows[0].cc`. The key that the point sets first is returned first. Such a point is an
     /// error, because its label would show a value that the second key overwrites.
     fn nested(&self, root: &Table) -> Option<(&Setting, &Setting)> {
@@ -221,13 +221,13 @@ impl Sweep {
         (tree, self.named(point))
     }
 
-    /// Returns a point's swept keys with their values.
+    /// Returns a sweep point's swept keys with their values.
     pub(crate) fn named(&self, point: u64) -> SweepPoint {
         let named = |setting: &Setting| (setting.key.to_string(), setting.value.value.to_label());
         self.settings(point).map(named).collect()
     }
 
-    /// Returns the settings of a point, from the first axis to the last.
+    /// Returns the settings of a sweep point, from the first axis to the last.
     fn settings(&self, point: u64) -> impl Iterator<Item = &Setting> {
         // The last axis of a sweep changes fastest, so the stride shrinks from axis to axis.
         let mut stride = self.points();
@@ -239,7 +239,7 @@ impl Sweep {
         })
     }
 
-    /// Returns the axes as a text, for the hash over all points.
+    /// Returns the axes as a text, for the hash over all sweep points.
     pub(crate) fn canonical(&self) -> String {
         let mut text = String::new();
         for axis in &self.axes {
@@ -415,8 +415,8 @@ impl Target {
     }
 }
 
-/// Returns whether a point that sets `swept` would overwrite the value that `set` leads to, or an
-/// existing part of this value.
+/// Returns whether a sweep point that sets `swept` would overwrite the value that `set` leads to,
+/// or an existing part of this value.
 fn overwrites(swept: &Target, set: &Target, value: &Value) -> bool {
     let inner = swept.path.get(set.path.len()..).unwrap_or_default();
     swept.overlaps(set) && (inner.is_empty() || has(value, inner))

@@ -1,5 +1,5 @@
-//! Checks the tables of keys in `docs/scenario-files.md`, the scenarios on pages, and the JSON
-//! Schema.
+//! Checks the tables of keys in `docs/scenario-files.md`, the scenarios on documentation pages, and
+//! the JSON Schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const DOCUMENT: &str = include_str!("../../../../docs/scenario-files.md");
 
-/// Pages with scenarios, and the number of scenarios on each.
+/// Documentation pages with scenarios, and the number of scenarios on each.
 const PAGES: [(&str, &str, usize); 4] = [
     ("docs/scenarios.md", include_str!("../../../../docs/scenarios.md"), 1),
     ("docs/traffic.md", include_str!("../../../../docs/traffic.md"), 4),
@@ -18,17 +18,17 @@ const PAGES: [(&str, &str, usize); 4] = [
     ("docs/networks.md", include_str!("../../../../docs/networks.md"), 2),
 ];
 
-/// Returns the scenarios on a page.
+/// Returns the scenarios on a documentation page.
 fn examples(page: &str) -> Vec<&str> {
     page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect()
 }
 
-/// The end of the comment that precedes each generated table of the page. After this text, the
-/// comment names the table's section, such as `[[links]]`.
+/// The end of the comment that precedes each generated table of `docs/scenario-files.md`. After
+/// this text, the comment names the table's section, such as `[[links]]`.
 const BEGINNING: &str = "`cargo xtask bless` rewrites it: ";
 
-/// Checks that the tables of keys on the page equal the definitions of the keys in the code. `cargo
-/// xtask bless` rewrites the tables.
+/// Checks that the tables of keys in `docs/scenario-files.md` equal the definitions of the keys in
+/// the code. `cargo xtask bless` rewrites the tables.
 #[test]
 fn the_tables_of_the_page_are_those_of_the_rows() {
     let mut page = String::new();
@@ -248,7 +248,7 @@ fn the_table_of_profiles_has_their_values() {
         let row = format!("| `{key}` | {} | {} |", values[0], values[1]);
         assert!(page.contains(&row), "docs/sockets.md has no row {row}");
     }
-    // The page says that the profiles differ in the three keys of this table only.
+    // `docs/sockets.md` says that the profiles differ in the three keys of this table only.
     let [linux, stock] = profiles;
     let changed = bbrlab_stack::Stack {
         tcp_rmem: stock.tcp_rmem,

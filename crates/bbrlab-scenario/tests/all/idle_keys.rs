@@ -124,7 +124,7 @@ fn in_a_sweep_a_key_need_act_at_one_point_only() {
         assert_eq!(again.run_toml(0), text);
         assert_eq!(again.run(0).links, scenario.run(run).links);
     }
-    // A key that acts at no point is still an error.
+    // A key that acts at no sweep point is still an error.
     let errors = swept(all.split_once('\n').unwrap().1).unwrap_err();
     assert!(errors.0.len() == 1 && errors.0[0].title.starts_with("`flows[0].dscp`"), "{errors}");
     let errors = parse(&format!("{}[sweep]\n\"flows.host\" = [\"A\", \"B\"]\n", text("", "", "")));

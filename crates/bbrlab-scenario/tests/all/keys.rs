@@ -290,8 +290,8 @@ fn a_bdp_is_that_of_the_rate_at_the_start() {
 
 #[test]
 fn the_buffers_of_the_linux_reference() {
-    // In the reference measurements of Linux, the BDP in packets is rate x base RTT / (8 x 1514 B),
-    // rounded, and at least one packet.
+    // In the recorded Linux runs, the BDP in packets is rate x base RTT / (8 x 1514 B), rounded,
+    // and at least one packet.
     for (rate, rtt, bdp, packets) in [
         ("10Mbit/s", "20ms", "0.1bdp", 2),
         ("50Mbit/s", "30ms", "1bdp", 124),

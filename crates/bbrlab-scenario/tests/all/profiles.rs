@@ -210,7 +210,7 @@ fn a_profile_can_be_swept_and_set() {
 
 const PAGE: &str = include_str!("../../../../docs/ns3-profile.md");
 
-/// Checks the table of profiles on the page. `cargo xtask bless` rewrites the table.
+/// Checks the table of profiles in `docs/ns3-profile.md`. `cargo xtask bless` rewrites the table.
 #[test]
 fn the_table_of_the_page_is_that_of_the_profiles() {
     let (before, rest) = PAGE.split_once("rewrites it -->\n").expect("the page has a table");
@@ -220,7 +220,7 @@ fn the_table_of_the_page_is_that_of_the_profiles() {
     expect_file!["../../../../docs/ns3-profile.md"].assert_eq(&page);
 }
 
-/// Checks that the page explains each key that a profile changes.
+/// Checks that `docs/ns3-profile.md` explains each key that a profile changes.
 #[test]
 fn the_page_explains_each_key_that_a_profile_changes() {
     let (_, words) = PAGE.split_once("<!-- End of").expect("the table ends");

@@ -16,8 +16,8 @@ fn scenario(text: &str, sets: &[&str]) -> Scenario {
         .unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// Compares one line for each run with `expected`: the run's point, seed, algorithms, buffer and
-/// base RTTs.
+/// Compares one line for each run with `expected`: the run's sweep point, seed, algorithms, buffer
+/// and base RTTs.
 fn check(sweep: &str, sets: &[&str], expected: &Expect) {
     let scenario = scenario(&format!("{BASE}{sweep}"), sets);
     let mut lines = String::new();

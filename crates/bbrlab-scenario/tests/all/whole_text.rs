@@ -100,7 +100,7 @@ fn sets_are_applied_and_traces_are_part_of_it() {
     "#]]
     .assert_eq(&scenario.to_toml());
     assert_same(&scenario);
-    // The point of a run contains the name of the trace's file, not the content of the file.
+    // The sweep point of a run contains the name of the trace's file, not the content of the file.
     assert_eq!(again(&scenario).run(4).point["bottleneck.rate"], "up.trace");
 }
 

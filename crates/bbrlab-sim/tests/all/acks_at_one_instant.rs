@@ -1,11 +1,11 @@
-//! ACKs that arrive at the same time: the first ones wake the application, but it writes only after
-//! the host has handled all of them.
+//! ACKs that arrive at the same time: the first ones wake the application, but the application
+//! writes only after TCP has handled all of them.
 
 use crate::scenario_text::result;
 
-/// cwnd in packets every 20 ms from 0.12 s on, measured in Linux 6.12.117 (run
-/// `9_slot_reno_50M_30ms_ack10ms_b2` of the reference data). If the application wrote between two
-/// ACKs, TCP would defer other bursts, and the last value would be 209.
+/// cwnd in packets every 20 ms from 0.12 s on, measured in Linux 6.12.117 (recorded run
+/// `9_slot_reno_50M_30ms_ack10ms_b2`). If the application wrote between two ACKs, TCP would defer
+/// other bursts, and the last value would be 209.
 const LINUX: [u32; 12] = [10, 10, 10, 10, 20, 20, 40, 42, 80, 105, 160, 206];
 
 #[test]

@@ -382,10 +382,10 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
 }
 
 /// Fields that results did not have when the file of digests (`answers/random_scenarios.txt`) was
-/// made, such as those of policers, waits and custom controls. The random scenarios leave these
-/// fields empty. Each pair has the text of such an empty field in a result's debug output, and the
-/// text that the output had in its place before the field existed. [`digest_of`] replaces the first
-/// text by the second.
+/// made, such as those of policers, waits and custom congestion controls. The random scenarios
+/// leave these fields empty. Each pair has the text of such an empty field in a result's debug
+/// output, and the text that the output had in its place before the field existed. [`digest_of`]
+/// replaces the first text by the second.
 const OF_OTHERS: [(&str, &str); 9] = [
     (", controls: []", ""),
     ("waits: [], ", ""),

@@ -12,7 +12,7 @@ use bbrlab_scenario::Scenario;
 use bbrlab_sim::{LinkMode, Sim, simulate};
 use bbrlab_units::Time;
 
-/// The events that all instances of a control have received.
+/// The events that all instances of a congestion control have received.
 #[derive(Debug, Default)]
 struct Heard {
     owd_us: Vec<u32>,

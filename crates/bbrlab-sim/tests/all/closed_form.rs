@@ -105,8 +105,8 @@ fn a_window_below_the_bdp_gives_one_window_per_round_trip() {
     }
     let expected = 10.0 * 1448.0 * 8.0 / rtt_ns * 1e3;
     let goodput = flow.goodput_ss_mbps.unwrap();
-    // In the 15 s of the steady state, 496 windows of ten packets arrive. A window that arrives at
-    // the end may or may not be counted, so the relative tolerance is 1/400.
+    // In the 15 s of the steady state, 496 windows of data, ten packets each, arrive. A window of
+    // data that arrives at the end may or may not be counted, so the relative tolerance is 1/400.
     assert!((goodput / expected - 1.0).abs() < 1.0 / 400.0, "{goodput} against {expected}");
     let limited = flow.limited_by;
     assert!(limited.rwnd.unwrap() > 0.98, "{limited:?}");

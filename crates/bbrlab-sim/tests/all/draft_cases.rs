@@ -1,9 +1,9 @@
 //! The test cases of draft-ietf-ccwg-bbr-06, appendix A, numbered as in the draft.
 //!
-//! Each case runs with `bbr3_ietf` and `bbr3`. All requirements must hold for `bbr3_ietf`. Linux's
-//! `bbr3` differs from the draft, so the expected text lists the requirements that `bbr3` does not
-//! meet, with the measured values. The paths have 10 Mbit/s x 40 ms and 1 Gbit/s x 10 ms (A.15
-//! later raises these rates tenfold, A.16 lowers them to a tenth). A.14 needs a BDP below one
+//! Each test case runs with `bbr3_ietf` and `bbr3`. All requirements must hold for `bbr3_ietf`.
+//! Linux's `bbr3` differs from the draft, so the expected text lists the requirements that `bbr3`
+//! does not meet, with the measured values. The paths have 10 Mbit/s x 40 ms and 1 Gbit/s x 10 ms
+//! (A.15 later raises these rates tenfold, A.16 lowers them to a tenth). A.14 needs a BDP below one
 //! packet and runs at 64 kbit/s x 40 ms.
 //!
 //! Where the draft contradicts itself (letters refer to `docs/algorithms/bbr3_ietf.md`):
@@ -35,9 +35,9 @@ use bbrlab_units::Span;
 use case::{Case, Net, PATHS};
 use expect_test::{Expect, expect};
 
-/// Runs a case with `bbr3_ietf` and `bbr3` on each path of `nets`, and compares the findings of all
-/// these runs with `expected`. The case's requirements must hold for `bbr3_ietf`, the draft's
-/// algorithm.
+/// Runs a test case with `bbr3_ietf` and `bbr3` on each path of `nets`, and compares the findings
+/// of all these runs with `expected`. The case's requirements must hold for `bbr3_ietf`, the
+/// draft's algorithm.
 fn check_on(nets: &[Net], run: fn(&mut Case), expected: &Expect) {
     let mut table = String::new();
     let mut failed = Vec::new();

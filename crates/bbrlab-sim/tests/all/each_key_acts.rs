@@ -1,9 +1,9 @@
 //! Each key of a scenario has an effect. For every key in the tables of keys there is a small
-//! scenario in which the key changes the digest of the run. A key that affects only the record of a
-//! run, such as a name, must change the record.
+//! scenario in which the key changes the digest of the run. A key that affects only the results of
+//! a run, such as a name, must change the results.
 //!
-//! The test reads the list of keys from the program, so the test fails for a key without a scenario
-//! in this file.
+//! The test reads the list of keys from bbrlab's code, so the test fails for a key without a
+//! scenario in this file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use bbrlab_scenario::{Scenario, queues, sections};
 enum Effect {
     /// The digest of a run changes.
     Digest,
-    /// The record of the run changes: names, series, or the number of runs.
+    /// The results of the run change: names, series, or the number of runs.
     Record,
     /// The resolved run differs, for example in its title. Neither run is simulated.
     Run,
@@ -129,8 +129,8 @@ const LOSSY: (&str, &str) = (LINK, "loss = 0.02");
 const NS3: (&str, &str) = (STACK, "profile = \"ns3\"");
 const BBR: (&str, &str) = (FLOW, "cc = \"bbr1\"");
 
-/// Settings under which a run uses the rules of ns-3's recovery. With these settings, a fifth of
-/// the packets is lost; with [`NS3_REORDERED`], packets overtake each other.
+/// Settings under which a run uses ns-3's loss recovery. With these settings, a fifth of the
+/// packets is lost; with [`NS3_REORDERED`], packets overtake each other.
 const NS3_WITH_LOSS: &[(&str, &str)] =
     &[NS3, (STACK, "rcvbuf = \"20KB\""), (LINK, "loss = 0.2"), BBR];
 const NS3_REORDERED: &[(&str, &str)] = &[
@@ -202,7 +202,7 @@ const CHANGES: (&str, &str) = (LINK, "rate = [[\"0s\", \"10Mbit/s\"], [\"2s\", \
 const FALLS: (&str, &str) = (LINK, "delay = [[\"0s\", \"15ms\"], [\"2s\", \"5ms\"]]");
 const SLOW_BACK: (&str, &str) = (LINK, "reverse_rate = \"100kbit/s\"");
 
-/// The cases for the keys of `[bottleneck]` and of `[[links]]`.
+/// The comparisons for the keys of `[bottleneck]` and of `[[links]]`.
 #[rustfmt::skip]
 const OF_LINK: &[Case] = &[
     case("rate", Digest, "rate = \"20Mbit/s\"", &[]),
@@ -434,7 +434,7 @@ fn each_parameter_of_a_queue_changes_the_run() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// Compares the two scenarios of a case; the error text describes the fault.
+/// Compares the two scenarios of a [`Case`]; the error text describes the fault.
 fn check(link: &'static str, table: &str, case: &Case) -> Result<(), String> {
     let mut without = Text::new(link);
     for (table, lines) in case.beside {

@@ -1,4 +1,4 @@
-//! ECN end to end: marks at the bottleneck, their echo and their effects.
+//! ECN end to end: CE marks at the bottleneck, their echo and their effects.
 //!
 //! The built-in scenarios `ecn.*` have two runs each, without ECN and with it.
 
@@ -59,10 +59,10 @@ fn without_and_with(id: &str) -> (Outcome, Outcome) {
     (without, with)
 }
 
-/// Checks that the senders have counted all marks except those still in flight at the end. A larger
-/// difference of the counts means that one ACK covered both marked and unmarked packets. If the
-/// marking changes while an ACK is delayed, the receiver must first send that ACK with the earlier
-/// ECE value (`dctcp_ece_ack_update`).
+/// Checks that the senders have counted all CE marks except those still in flight at the end. A
+/// larger difference of the counts means that one ACK covered both marked and unmarked packets. If
+/// the marking changes while an ACK is delayed, the receiver must first send that ACK with the
+/// earlier ECE value (`dctcp_ece_ack_update`).
 fn assert_echoed_one_by_one(outcome: &Outcome, in_flight_at_most: u64) {
     let marked = outcome.delivered_ce..=outcome.delivered_ce + in_flight_at_most;
     assert!(marked.contains(&outcome.marks), "{outcome:?}");
@@ -167,7 +167,7 @@ fn one(cc: &str, rate: u32, rtt: u32, buffer: u32, threshold: u32, ecn: &str) ->
 fn goodput_and_marks_are_those_of_a_real_stack() {
     let classic = "ecn = true";
     let low = "ecn = \"low\"";
-    // The reference's BBRv2 is a port to Linux 6.1, where bursts on short paths are eight times as
+    // BBRv2 was recorded in a port to Linux 6.1, where bursts on short paths are eight times as
     // large as before Linux 5.19. At 50 Mbit/s and 1 ms our goodput is a tenth lower: see
     // `docs/fidelity.md`.
     let ported = "ecn = true\ncc_params = { ecn_enable = true, gso_max_size = 524280 }";

@@ -1,5 +1,5 @@
-//! A flow that has ended causes no further cost: no event, no row of the series, no sample of its
-//! private links.
+//! A flow that has ended causes no further cost: no event, no row of the flow series, no sample of
+//! the queues at its private links.
 
 use crate::scenario_text::results;
 use bbrlab_run::RunResult;

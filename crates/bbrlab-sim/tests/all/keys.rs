@@ -92,8 +92,8 @@ fn super_packets_take_one_place_in_the_queue() {
     assert!(off.0.abs_diff(cut.0) * 50 < cut.0, "{off:?} {cut:?}");
 }
 
-/// On the wire, a burst has the headers of all its packets. The expected values are from the run
-/// `v_tso_cubic_b2` of the Linux reference.
+/// On the wire, a burst has the headers of all its packets. The expected values are from the
+/// recorded Linux run `v_tso_cubic_b2`.
 #[test]
 fn super_packets_have_the_headers_of_their_packets() {
     let text = "duration = \"30s\"\n[stack]\nclock_step = \"256ns\"\ntso = \"whole\"\n\

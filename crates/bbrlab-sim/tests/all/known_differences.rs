@@ -1,8 +1,8 @@
 //! Measures known differences between the versions of BBR.
 //!
 //! Each difference was seen on real Linux stacks or is claimed by a paper. By default a test runs
-//! one seed for a short time. `BBRLAB_SLOW=1` runs five seeds for the time that the claim states,
-//! and prints the values of `docs/known-differences.md`.
+//! one seed for a short time. `BBRLAB_SLOW=1` runs five seeds for a longer time, and prints the
+//! values of `docs/known-differences.md`.
 
 use crate::scenario_text::results;
 use bbrlab_run::RunResult;
@@ -127,7 +127,7 @@ fn seconds_to_fill(result: &RunResult, step_s: f64, rate_mbps: f64) -> f64 {
         .map_or(f64::INFINITY, |row| series.time_s[row] - step_s)
 }
 
-/// BBRv1 keeps causing losses, and CUBIC reduces its window at each loss. v2 and v3 bound inflight
+/// BBRv1 keeps causing losses, and CUBIC reduces its cwnd at each loss. v2 and v3 bound inflight
 /// after losses.
 #[test]
 fn bbr2_and_bbr3_leave_cubic_a_larger_share_in_shallow_buffers_than_bbr1_does() {
@@ -154,8 +154,7 @@ fn bbr2_and_bbr3_leave_cubic_a_larger_share_in_shallow_buffers_than_bbr1_does() 
     }
 }
 
-/// BBR-ACD reduces losses if the window is large enough to be halved and the queue is visible in
-/// the RTT.
+/// BBR-ACD reduces losses if cwnd is large enough to be halved and the queue is visible in the RTT.
 #[test]
 fn bbr_acd_cuts_the_losses_of_two_bbr_flows_in_a_shallow_buffer() {
     let extent = extent(30, 100);
@@ -171,8 +170,8 @@ fn bbr_acd_cuts_the_losses_of_two_bbr_flows_in_a_shallow_buffer() {
 
 /// Mahmud's congested scenario (`mahmud2020.sim-congested`), where the published rule of BBR-ACD
 /// does not reduce losses. With a BDP of ten packets and seven flows of at least four packets each,
-/// windows cannot be halved. Moreover, two RTTs differ by at least the time of a packet, 12 ms,
-/// which is more than `alpha_us`.
+/// cwnd cannot be halved. Moreover, two RTTs differ by at least the time of a packet, 12 ms, which
+/// is more than `alpha_us`.
 #[test]
 fn bbr_acd_cuts_nothing_in_mahmuds_scenario_until_its_packets_are_small_and_its_alpha_one_packet_long()
  {

@@ -16,8 +16,8 @@ fn goodput(result: &RunResult) -> f64 {
 }
 
 /// Compares goodput with the law of [mathis]: the rate of a Reno flow with loss ratio p is MSS /
-/// RTT * sqrt(3 / 2) / sqrt(p). The window grows by the packets acknowledged, not by the number of
-/// ACKs, so delayed ACKs have no effect. The check uses twenty seeds of 100 s.
+/// RTT * sqrt(3 / 2) / sqrt(p). Delayed ACKs have no effect, because cwnd grows by the packets
+/// acknowledged, not by the number of ACKs. The check uses twenty seeds of 100 s.
 fn check_mathis(loss: f64, tolerance: f64) {
     let text = format!(
         r#"
@@ -56,7 +56,7 @@ fn reno_obeys_mathis_at_a_hundredth() {
 
 /// Two BBR v1 flows together overestimate the bandwidth. The cwnds of two BBR v1 flows add up to
 /// more than 2 BDP, so the flows keep 1 to 1.3 BDP queued if the buffer is large enough ([song]
-/// Figure 9). In the reference runs of real Linux, the queue is 1.1 to 1.2 BDP.
+/// Figure 9). In recorded runs of real Linux, the queue is 1.1 to 1.2 BDP.
 #[test]
 fn two_bbr1_flows_keep_a_bdp_in_a_deep_buffer() {
     let result = &results(TWO_BBR)[0];

@@ -7,7 +7,7 @@
 
 use crate::scenario_text::result;
 
-/// The reference's results: goodput in Mbit/s, mean smoothed RTT in ms, mean queue in packets,
+/// Linux's recorded results: goodput in Mbit/s, mean smoothed RTT in ms, mean queue in packets,
 /// retransmissions.
 struct Linux {
     goodput_mbps: f64,

@@ -37,8 +37,8 @@ fn download_s(loss: &str) -> f64 {
 ///
 /// The report's Gilbert-Elliott chain with the parameters p and r changes its state only when
 /// packets pass. With this chain, the download takes several times as long. If a burst begins at
-/// the end of a window, each timeout sends only one packet of the burst, so the burst lasts for as
-/// many timeouts as it has packets.
+/// the end of a cwnd of packets, each timeout sends only one packet of the burst, so the burst
+/// lasts for as many timeouts as it has packets.
 #[test]
 fn a_burst_ends_after_its_time_whether_or_not_packets_pass() {
     let in_time =

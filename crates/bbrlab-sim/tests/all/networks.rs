@@ -27,7 +27,7 @@ fn each_network_leaves_its_mark() {
     // A thousandth of the packets is lost at random, so CUBIC stays far below the link's rate.
     let leo = first_flows("networks.leo");
     assert!(leo[0].0 > 60.0 && leo[2].0 < 0.5 * leo[0].0, "{leo:?}");
-    // One of 2000 packets is lost at random, and the RTT is 540 ms. Hybla's window grows as fast as
+    // One of 2000 packets is lost at random, and the RTT is 540 ms. Hybla's cwnd grows as fast as
     // with an RTT of 25 ms, so Hybla gets more than twice CUBIC's goodput.
     let geo = first_flows("networks.geo");
     assert!(geo[3].0 > 2.0 * geo[2].0 && geo.iter().all(|flow| flow.1 >= 540.0), "{geo:?}");

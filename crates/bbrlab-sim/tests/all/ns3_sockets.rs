@@ -37,8 +37,8 @@ fn either_buffer_of_payload_is_the_flight_of_a_round_trip() {
 
 /// Lanigan's thesis has paths of 10 Mbit/s and socket buffers of 131072 bytes (artifact
 /// lanigan2020.a01). On the path of 84 ms a single flow fills the link; on the path of 204 ms it
-/// sends one window per round trip. Both statements hold for every queue and every algorithm. In
-/// the thesis, the ratio of the two goodputs of a single flow is 0.564 to 0.571.
+/// sends one socket buffer of data per round trip. Both statements hold for every queue and every
+/// algorithm. In the thesis, the ratio of the two goodputs of a single flow is 0.564 to 0.571.
 #[test]
 fn the_rates_of_lanigan_have_the_ratio_0_570() {
     let measure = |cc: &str, delay: &str, buffer: u32| {
@@ -75,7 +75,7 @@ fn rtt_samples_of_timestamps_are_whole_milliseconds() {
     assert!(samples("", "10.3ms").iter().any(|us| us % 1000 != 0));
     let whole = samples("rtt_clock = \"1ms\"", "10.3ms");
     assert!(whole.len() > 3 && whole.iter().all(|us| us % 1000 == 0), "{whole:?}");
-    // The RTT is 10.3 ms plus 0.6 ms of serialisation. A sample is the difference of two clock
+    // The RTT is 10.3 ms plus 0.6 ms of serialisation. An RTT sample is the difference of two clock
     // values in whole milliseconds: 10 or 11 ms.
     assert!((10_000..=11_000).contains(&whole[0]), "{whole:?}");
     // A round trip that begins and ends in the same millisecond gives a sample of 1 us; with

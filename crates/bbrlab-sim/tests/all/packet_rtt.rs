@@ -39,8 +39,8 @@ fn rtts_are_the_base_rtt_and_what_packets_waited() {
     }
 }
 
-/// While a flow repairs losses, few ACKs give an RTT sample. The mean of samples (`rtt_sample_ms`)
-/// therefore omits most long delays; the RTTs of packets (`rtt_ms`) include them.
+/// While a flow repairs losses, few ACKs give an RTT sample. The mean of RTT samples
+/// (`rtt_sample_ms`) therefore omits most long delays; the RTTs of packets (`rtt_ms`) include them.
 #[test]
 fn packets_that_wait_while_few_acks_give_samples_count() {
     let flow = flow(

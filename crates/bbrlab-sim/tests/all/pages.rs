@@ -3,8 +3,8 @@
 use crate::scenario_text::result;
 use bbrlab_run::RunResult;
 
-/// Runs a browser with two connections over an RTT of 20 ms. Each page has two rounds: one object
-/// in the first round, four in the second.
+/// Runs a browser with two connections over an RTT of 20 ms. Each web page is loaded in two rounds:
+/// one object in the first, then four in the second.
 fn browser(duration: &str, page: &str) -> RunResult {
     result(&format!(
         r#"

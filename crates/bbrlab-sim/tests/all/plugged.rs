@@ -1,5 +1,5 @@
 //! Custom congestion controls. Every built-in algorithm gives the same results when it runs through
-//! the plug-in interface. A custom control that fails or is missing ends the run.
+//! the plug-in interface. A custom congestion control that fails or is missing ends the run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,7 +52,7 @@ fn simulated(run: &Run, maker: impl Maker + 'static) -> RunResult {
 fn every_algorithm_does_the_same_from_outside() {
     for &algorithm in Algorithm::ALL {
         // Without ECN, the receiver's echo does not depend on the algorithm, so the receiver echoes
-        // alike for a built-in and for a custom control.
+        // alike for a built-in and for a custom congestion control.
         let mut run_of = run(algorithm.name());
         for class in &mut run_of.classes {
             // By default, Prague would use ECN.
@@ -75,7 +75,7 @@ fn a_control_without_a_program_is_reported() {
     assert!(error.starts_with("`controls.outside`: expected a program that provides"), "{error}");
 }
 
-/// Makes Reno controls. `has_failed` returns a flag, which the test sets.
+/// Makes Reno congestion controls. `has_failed` returns a flag, which the test sets.
 #[derive(Debug)]
 struct Failing(Arc<AtomicBool>);
 

@@ -24,9 +24,8 @@ fn on_a_slow_uplink_the_acks_wait() {
     assert!((1980.0..1995.0).contains(&acks), "{acks}");
 }
 
-/// ACKs arrive in bursts 40 ms apart. BBR paces the data of one window over the time between two
-/// bursts, and the receive window determines the size of this window. With a larger receive window,
-/// the flow gets nearly the whole link.
+/// ACKs arrive in bursts 40 ms apart. BBR paces one receive window of data over the time between
+/// two bursts. With a larger receive window, the flow gets nearly the whole link.
 #[test]
 fn the_receive_window_that_limits_a_paced_flow_is_named() {
     let text = include_str!("trials/ack_bursts_40ms.toml");

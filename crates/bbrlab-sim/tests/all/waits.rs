@@ -1,5 +1,5 @@
-//! Results about the times that packets wait for slots and grants after they have left a link's
-//! queue.
+//! Results about the times that packets wait for `netem` slots and grants to send after they have
+//! left a link's queue.
 
 use crate::scenario_text::result;
 use bbrlab_run::{RunSummary, WaitSummary};

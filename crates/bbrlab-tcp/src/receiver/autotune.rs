@@ -3,7 +3,7 @@
 //!
 //! A receiver sends no data, so ACKs give it no RTT samples. Instead, the receiver measures the RTT
 //! by the echoes of its timestamps on full segments or, without timestamps, by the time in which
-//! one window of data arrives.
+//! one receive window of data arrives.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_rtt_update`, `tcp_rcv_rtt_measure`,
 //! `tcp_rcv_rtt_measure_ts`, `tcp_rcv_space_adjust`).
@@ -18,7 +18,7 @@ use super::window::Window;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Autotune {
-    // The processing of a segment may read or write the following fields.
+    // The fields up to `rtt_us` are used at many segments.
     /// Start of the round trip being measured, in microseconds.
     space_time: u64,
     /// The end of the round trip being measured. A read by the application before this time changes
@@ -26,8 +26,8 @@ pub(super) struct Autotune {
     next_read: Time,
     /// The timestamp echo processed last.
     last_tsecr: Option<u32>,
-    /// End of the window whose arrival is being timed, as a sequence number; the first byte of the
-    /// stream while no window is timed.
+    /// End of the receive window whose arrival is being timed, as a sequence number; the first byte
+    /// of the stream while no window is timed.
     rtt_seq: u32,
     /// Round-trip time that the receiver measured, in units of 1/8 microsecond; 0 before the first
     /// measurement.
@@ -42,8 +42,7 @@ pub(super) struct Autotune {
 }
 
 impl Autotune {
-    /// Size in bytes of the struct's first part, which holds all fields that the processing of a
-    /// segment may read or write.
+    /// Size in bytes of the struct's first part, the fields that are used at many segments.
     pub(super) const HOT: usize = std::mem::offset_of!(Self, rtt_time);
 
     /// Creates the autotuning state of a new socket.
@@ -104,8 +103,8 @@ impl Autotune {
         self.find_next_read();
     }
 
-    /// Whether `rcv_nxt` has reached the end of the window whose arrival is timed, or no window is
-    /// timed.
+    /// Whether `rcv_nxt` has reached the end of the receive window whose arrival is timed, or no
+    /// window is timed.
     pub(super) const fn is_window_over(&self, rcv_nxt: u32) -> bool {
         !before(rcv_nxt, self.rtt_seq)
     }
@@ -115,8 +114,8 @@ impl Autotune {
         self.last_tsecr != Some(tsecr)
     }
 
-    /// Measures the time in which a whole window arrives, after in-order data arrived at `now`.
-    /// Linux: `tcp_rcv_rtt_measure`.
+    /// Measures the time in which a whole receive window of data arrives, after in-order data
+    /// arrived at `now`. Linux: `tcp_rcv_rtt_measure`.
     #[inline]
     pub(super) fn on_data(&mut self, now: Time, window: &Window) {
         if self.is_window_over(window.rcv_nxt) {

@@ -142,8 +142,8 @@ impl DelayedAck {
     }
 
     /// Raises the number of successive ACKs to be sent immediately, to half the number of full
-    /// segments that fit into the window, but to at most `max`. If fewer than two full segments
-    /// fit, raises the number to 2. Linux: `tcp_incr_quickack`.
+    /// segments that fit into the receive window, but to at most `max`. If fewer than two full
+    /// segments fit, raises the number to 2. Linux: `tcp_incr_quickack`.
     pub(super) fn incr_quickack(&mut self, rcv_wnd: u32, max: u8) {
         let fitting = rcv_wnd / (2 * self.rcv_mss);
         let fitting = if fitting == 0 { 2 } else { fitting };
@@ -173,7 +173,7 @@ impl DelayedAck {
             } else if since < self.ato {
                 self.ato = ((self.ato >> 1) + since).min(rto).min(self.delack_max());
             } else if since > rto {
-                // After a long pause the sender restarts with a small window, so ACKs are sent
+                // After a long pause the sender restarts with a small cwnd, so ACKs are sent
                 // immediately.
                 self.incr_quickack(rcv_wnd, MAX_QUICKACKS);
             }

@@ -55,7 +55,8 @@ pub struct Glance {
     pub tsecr: u32,
 }
 
-/// An arriving segment, in any of the types that a host uses for segments.
+/// An arriving segment, in any of the types that a host (the code that drives the connection) uses
+/// for segments.
 pub trait Incoming: Copy {
     /// Returns the fields that the fast paths check. Returns `None` unless the segment has payload,
     /// has no flags except ACK and perhaps PSH, and has timestamps exactly if `has_ts` is true.
@@ -152,7 +153,7 @@ impl Receiver {
     }
 
     /// Whether `segment` is a full segment without an old timestamp that starts at `seq`, and `seq`
-    /// is within the window.
+    /// is within the receive window.
     #[inline]
     pub(super) fn is_next(&self, segment: Glance, seq: u32) -> bool {
         debug_assert_eq!(self.expected, self.find_expected());

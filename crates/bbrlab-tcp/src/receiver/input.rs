@@ -17,7 +17,7 @@ use crate::paws::{self, PAWS_WINDOW};
 use crate::segment::flag;
 use crate::{Host, Segment};
 
-/// Length in bytes of the smallest segment that can make the window grow.
+/// Length in bytes of the smallest segment that can make the receive window grow.
 const GROWTH_MIN_LEN: u32 = 128;
 /// Bytes of the TCP header without options.
 const TCP_HEADER: u32 = 20;
@@ -177,7 +177,7 @@ impl Receiver {
     }
 
     /// Queues the data of an acceptable segment. Data that has arrived before is reported as a
-    /// duplicate; data beyond the window is dropped. Linux: `tcp_data_queue`.
+    /// duplicate; data beyond the receive window is dropped. Linux: `tcp_data_queue`.
     pub(crate) fn take_data(&mut self, segment: &Segment, host: &mut impl Host) {
         let seq = segment.seq;
         let end_seq = segment.end_seq();

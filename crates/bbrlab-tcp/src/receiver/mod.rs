@@ -2,8 +2,8 @@
 //!
 //! A segment is processed in three steps, as in the kernel: check it and process its header
 //! (`input`), queue its data (`input`, `out_of_order`, `queue`), decide whether to send an ACK
-//! (`output`, `delayed_ack`). Reads by the application (`read`) free memory, which opens the window
-//! (`window`), and determine how large the buffer should be (`autotune`).
+//! (`output`, `delayed_ack`). Reads by the application (`read`) free memory, which opens the
+//! receive window (`window`), and determine how large the buffer should be (`autotune`).
 //!
 //! In-order data that is read immediately takes a fast path, which uses only the sequence numbers,
 //! a few counters and one buffer inside the socket. The queues are used only while there is a hole
@@ -77,8 +77,8 @@ pub struct ReceiverStats {
     pub duplicate_packets: u64,
     /// Number of packets that brought new data out of order, above a hole.
     pub out_of_order_packets: u64,
-    /// Number of data packets dropped because they were outside the window, memory was short, or
-    /// their timestamp was old.
+    /// Number of data packets dropped because they were outside the receive window, memory was
+    /// short, or their timestamp was old.
     pub dropped_packets: u64,
 }
 
@@ -146,8 +146,8 @@ pub(crate) struct Peer {
 ///
 /// The fields that the fast path uses come first, in 240 bytes. The last of these fields are the
 /// first fields of `autotune`, whose other fields change only once per round trip. Together with
-/// the host's data for this end of the flow, which is stored before this struct, these fields fill
-/// four cache lines.
+/// the simulator's data for this end of the flow, which is stored before this struct, these fields
+/// fill four cache lines.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Receiver {
@@ -171,7 +171,8 @@ pub struct Receiver {
     /// The value of [`Self::arrived`] when the connection began.
     arrived_before: u32,
     autotune: Autotune,
-    // When the delayed ACK is due, and the time for which the host's timer is armed.
+    // When the delayed ACK is due, and the time for which the host's timer (`TimerId::DelayedAck`)
+    // is armed.
     delack_due: Time,
     delack_armed: Time,
     // More counts of [`ReceiverStats`].

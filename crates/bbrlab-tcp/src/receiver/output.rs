@@ -291,7 +291,7 @@ impl Receiver {
     }
 
     /// Sends an ACK without SACK blocks. The function is separate from [`Self::send_ack`], so that
-    /// the compiler writes each kind of ACK directly into the host's packet.
+    /// the compiler writes each kind of ACK directly into the simulator's packet.
     #[inline(never)]
     fn send_pure_ack(&mut self, wnd: u32, host: &mut impl Host) {
         host.transmit(Transmission::Ack(&self.pure_ack(wnd)));

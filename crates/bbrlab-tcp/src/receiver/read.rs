@@ -24,7 +24,7 @@ pub struct Read {
 
 impl Receiver {
     /// Whether the kernel reports the socket as readable: at least `rcvlowat` bytes are unread, or
-    /// fewer if the peer has sent its FIN, memory is short, or the window is nearly closed.
+    /// fewer if the peer has sent its FIN, memory is short, or the receive window is nearly closed.
     pub(super) fn is_readable(&self) -> bool {
         let available = self.window.available();
         if available == 0 {
@@ -101,8 +101,8 @@ impl Receiver {
         self.queue.pop();
     }
 
-    /// Sends an ACK after a `recv()`, if an ACK is due, or if the window could now be at least
-    /// twice the unused part of the advertised window. Linux: `__tcp_cleanup_rbuf`.
+    /// Sends an ACK after a `recv()`, if an ACK is due, or if the receive window could now be at
+    /// least twice the unused part of the advertised window. Linux: `__tcp_cleanup_rbuf`.
     pub(super) fn after_recv(&mut self, copied: u32, host: &mut impl Host) {
         let window = &self.window;
         let mut ack_now = false;

@@ -1,8 +1,8 @@
 //! Chooses the fastest code path that can process an arriving segment.
 //!
-//! Nearly every segment is a pure ACK or, in a recovery, a pure ACK with SACK blocks. A host may
-//! store such ACKs in types of its own, so that no [`Segment`] has to be built for them: see
-//! [`IncomingAck`].
+//! Nearly every segment is a pure ACK or, in a recovery, a pure ACK with SACK blocks. A host (the
+//! code that drives the sender) may store such ACKs in types of its own, so that no [`Segment`] has
+//! to be built for them: see [`IncomingAck`].
 //!
 //! Sources: see the files that implement the paths.
 //! Deviations: none. All paths have the same results.
@@ -13,7 +13,8 @@ use super::Sender;
 use crate::Host;
 use crate::segment::{PureAck, SackBlock, Segment, flag};
 
-/// An arriving segment, in any of the types that a host uses for segments.
+/// An arriving segment, in any of the types that a host (the code that drives the sender) uses for
+/// segments.
 pub trait IncomingAck: Copy {
     /// Returns the fields of the segment if it is a pure ACK.
     fn pure_ack(&self) -> Option<PureAck>;

@@ -16,8 +16,9 @@ use crate::segment::flag;
 use crate::{Host, TimerId};
 
 impl Sender {
-    /// Whether the host must call [`Self::take_timestamps`] before each arriving segment, and
-    /// [`Self::end_event`] after each event. The result stays the same during a connection.
+    /// Whether the host (the code that drives the sender) must call [`Self::take_timestamps`]
+    /// before each arriving segment, and [`Self::end_event`] after each event. The result stays the
+    /// same during a connection.
     #[must_use]
     pub fn hears_more(&self) -> bool {
         matches!(&self.cc, Cc::Plugged(cc) if cc.extras().is_any())

@@ -281,7 +281,7 @@ impl Sender {
         }
     }
 
-    /// Updates cwnd by ns-3's rules after an ACK during a reduction.
+    /// Updates cwnd as ns-3 does after an ACK during a reduction.
     pub(super) fn ns3_reduce(&mut self, delivered: u32, is_dup: bool, is_repaired: bool) {
         if let Some(cwnd) = self.ns3_reduced_cwnd(delivered, is_dup, is_repaired) {
             self.conn.ctl.cwnd = cwnd;
@@ -320,7 +320,7 @@ impl Sender {
     }
 
     /// Restores cwnd and ssthresh after a recovery or timeout that turned out to be spurious. If no
-    /// ssthresh is stored for the episode, cwnd and ssthresh do not change. Linux: in
+    /// earlier ssthresh is stored, cwnd and ssthresh do not change. Linux: in
     /// `tcp_undo_cwnd_reduction`.
     pub(super) fn restore_cwnd(&mut self) {
         if let Some(prior_ssthresh) = self.episode.undo.prior_ssthresh() {

@@ -42,7 +42,7 @@ impl Sender {
         self.conn.ctl.ecn_flags & ecn_flags::OK != 0
     }
 
-    /// Sets the ECN field, flags and window of the SYN.
+    /// Sets the ECN field, flags and advertised window of the SYN.
     pub(super) fn write_syn_header(&self, segment: &mut Segment) {
         segment.flags = flag::SYN;
         segment.ack = 0;

@@ -15,7 +15,8 @@
 //! `tcp_small_queue_check`, `tcp_wfree`, `skb_still_in_host_queue`; `net/ipv4/tcp.c`:
 //! `tcp_should_autocork`.
 //! Deviations:
-//! 1. A host has one flow, so only the departure times and the timer slack of `fq` are modelled.
+//! 1. Each sender has its own `fq` with one flow, so only the departure times and the timer slack
+//!    of `fq` are modelled.
 //! 2. With a device, TCP Small Queues count payload instead of memory, data leaves the device
 //!    packet by packet instead of skb by skb, and an skb that waits in the device may be
 //!    retransmitted. A drop in the device is not reported to TCP. In Linux, TCP reduces cwnd after

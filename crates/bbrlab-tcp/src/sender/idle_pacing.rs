@@ -1,13 +1,15 @@
 //! A shortcut for the pacing timer while cwnd is full: the timer then only records that cwnd limits
 //! the sender.
 //!
-//! For such a timer, a host need not call [`Sender::on_timer`]. If [`Sender::is_idle_until`] holds
-//! for the timer's deadline, and this deadline is before the sender's next event, the host may call
-//! [`Sender::pacing_lapses`] instead of `on_timer`, at any time before that event. If another event
-//! comes before the deadline, the host checks again after that event.
+//! For such a timer, the host (the code that drives the sender) need not call [`Sender::on_timer`].
+//! If [`Sender::is_idle_until`] holds for the timer's deadline, and this deadline is before the
+//! sender's next event, the host may call [`Sender::pacing_lapses`] instead of `on_timer`, at any
+//! time before that event. If another event comes before the deadline, the host checks again after
+//! that event.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_pace_kick`, `tcp_write_xmit`.
-//! Deviations: none. A test in `tests.rs` compares the states with this shortcut and without it.
+//! Deviations: none. A test in `tests.rs` compares the sender's states with this shortcut and
+//! without it.
 
 use bbrlab_units::Time;
 

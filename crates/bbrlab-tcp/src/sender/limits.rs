@@ -16,7 +16,8 @@
 //! 1. The sender has more categories of limits than the kernel. The handshake counts as limited by
 //!    cwnd.
 //! 2. For a paced sender, the kernel's `rwnd_limited` counts only from the time at which the sender
-//!    reaches the end of the window. `rwnd_limited` does not include the preceding time of pacing.
+//!    reaches the end of the receive window. `rwnd_limited` does not include the preceding time of
+//!    pacing.
 
 use bbrlab_units::{Span, Time};
 
@@ -55,7 +56,8 @@ pub struct Limits {
     spent_ns: [u64; 5],
     since: Time,
     current: Limit,
-    /// The last limit that stopped a call; calls that sent everything do not change this field.
+    /// The last limit that stopped the sending of data. A call that sent everything does not change
+    /// this field.
     stop: Limit,
 }
 
@@ -65,7 +67,7 @@ impl Limits {
         *self = Self { since: now, stop: self.stop, ..Self::default() };
     }
 
-    /// Records why a call stopped, if a limit stopped it.
+    /// Records why a call stopped sending, if a limit stopped it.
     #[inline]
     pub(super) fn note_stop(&mut self, stop: Stop) {
         if let Stop::Limited(limit) = stop {
@@ -73,7 +75,8 @@ impl Limits {
         }
     }
 
-    /// Returns the last limit that stopped a call; calls that sent everything do not count.
+    /// Returns the last limit that stopped the sending of data. Calls that sent everything do not
+    /// count.
     #[inline]
     pub(super) fn last_stop(&self) -> Limit {
         self.stop

@@ -57,7 +57,7 @@ pub(super) enum HostQueue {
 
 /// The settings of the TCP stack that are checked for each packet or ACK. All other settings are
 /// read from [`Stack`].
-#[expect(clippy::struct_excessive_bools, reason = "each flag is a separate switch")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is for one mechanism")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mechanisms {
     /// Where data may wait in the host.
@@ -89,7 +89,7 @@ pub(super) struct Mechanisms {
     /// Whether algorithms with `cong_control` continue from the cwnd that ns-3's rule sets
     /// (`ns3/exit.rs`): ssthresh after a recovery, the unchanged cwnd after the Loss state.
     pub(super) exit_sets_ssthresh: bool,
-    /// The rules by which cwnd may grow, and by which an unused cwnd decays.
+    /// When cwnd may grow, and when an unused cwnd decays.
     pub(super) cwnd_validation: CwndValidation,
     /// The packets that a rate sample counts as lost.
     pub(super) loss_count: LossCount,

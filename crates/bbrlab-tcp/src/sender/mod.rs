@@ -152,7 +152,8 @@ enum Nonagle {
     /// Nagle's algorithm is off: by the application's choice, or because the call sends a probe,
     /// F-RTO's new data or a FIN.
     Off,
-    /// Send all data that is queued, partial segments included.
+    /// Nagle's algorithm holds back no segment of this call, because the application is still
+    /// writing, or because more data follows. Windows and pacing still limit what is sent.
     Push,
 }
 
@@ -227,7 +228,7 @@ struct Counts {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Sender {
-    // The following fields are for the application's writes and for ns-3's rules.
+    // The following fields are for the application's writes and for runs with ns-3's mechanisms.
     config: Arc<SenderConfig>,
     ns3: Ns3,
     app: App,
@@ -505,7 +506,7 @@ impl Sender {
     }
 
     /// Whether header prediction expects this segment: an ACK without SACK blocks, with the next
-    /// sequence number and an unchanged window. Linux: `tcp_rcv_established`.
+    /// sequence number and an unchanged advertised window. Linux: `tcp_rcv_established`.
     #[inline]
     fn is_predicted(&self, segment: &Segment) -> bool {
         segment.flags & !flag::PSH == flag::ACK

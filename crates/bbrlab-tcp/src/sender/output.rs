@@ -35,7 +35,7 @@ use crate::{Host, TimerId, Transmission};
 /// How much one call of the output engine may send. Linux: `push_one`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Push {
-    /// Sends as much as the windows allow.
+    /// Sends as much as cwnd and the peer's window allow.
     All,
     /// Sends one skb.
     One,
@@ -188,9 +188,9 @@ impl Sender {
         }
     }
 
-    /// Sends new data, as far as pacing and the windows allow it. The function is separate from
-    /// [`Self::on_pacing_timer`], so that a call saves only the registers that this branch of
-    /// `on_pacing_timer` uses.
+    /// Sends new data, as far as pacing, cwnd and the peer's window allow it. The function is
+    /// separate from [`Self::on_pacing_timer`], so that a call saves only the registers that this
+    /// branch of `on_pacing_timer` uses.
     #[inline(never)]
     fn push_new_when_due(&mut self, now: Time, host: &mut impl Host) {
         let stop = if self.sending == Sending::Segments {
@@ -287,9 +287,9 @@ impl Sender {
         self.validate_cwnd(true);
     }
 
-    /// Returns the reason not to send, if there is one, before cwnd and the windows are checked:
-    /// there is no data, or pacing delays the data. About every second call of the output engine
-    /// ends at this check, because an ACK has arrived before the next departure time.
+    /// Returns the reason not to send, if there is one, before cwnd and the peer's window are
+    /// checked: there is no data, or pacing delays the data. About every second call of the output
+    /// engine ends at this check, because an ACK has arrived before the next departure time.
     #[inline]
     fn limit_before_cwnd(&mut self, push: Push, host: &mut impl Host) -> Option<Limit> {
         if !self.board.has_unsent() {
@@ -529,9 +529,9 @@ impl Sender {
         wstamp_ns
     }
 
-    /// Sends all new data that cwnd, the window, pacing and Nagle allow. `progress` describes the
-    /// data that this call of the output engine has already sent. The caller must have checked
-    /// pacing for the first skb. Linux: `tcp_write_xmit`.
+    /// Sends all new data that cwnd, the peer's window, pacing and Nagle allow. `progress`
+    /// describes the data that this call of the output engine has already sent. The caller must
+    /// have checked pacing for the first skb. Linux: `tcp_write_xmit`.
     #[inline(never)]
     fn write_xmit(
         &mut self,

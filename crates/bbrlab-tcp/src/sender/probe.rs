@@ -60,9 +60,9 @@ impl Sender {
         self.reset_timer_after_pacing(TimerPurpose::ZeroWindowProbe, when, host);
     }
 
-    /// Sends the data that fits into the window, at most one segment. If no data fits, sends an
-    /// empty segment below the window, which makes the peer send an ACK. Returns false if there is
-    /// no unsent data. Linux: `tcp_write_wakeup`.
+    /// Sends the data that fits into the peer's window, at most one segment. If no data fits, sends
+    /// an empty segment below that window, which makes the peer send an ACK. Returns false if there
+    /// is no unsent data. Linux: `tcp_write_wakeup`.
     fn write_wakeup(&mut self, host: &mut impl Host) -> bool {
         let Some(skb) = self.board.first_unsent() else { return false };
         let window_end = self.window_end();

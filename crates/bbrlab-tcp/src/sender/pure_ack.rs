@@ -1,8 +1,8 @@
 //! Short path for pure ACKs: predicted ACKs without data or SACK blocks.
 //!
-//! The host passes only the fields of a pure ACK, so that it need not build a
-//! [`Segment`](crate::Segment). Unlike other predicted ACKs, a pure ACK may change the window,
-//! which the header prediction of `mod.rs` does not allow.
+//! The host (the code that drives the sender) passes only the fields of a pure ACK, so that it need
+//! not build a [`Segment`](crate::Segment). Unlike other predicted ACKs, a pure ACK may change the
+//! peer's window, which the header prediction of `mod.rs` does not allow.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_data_snd_check`.
 //! Deviations: none. A test in `tests.rs` checks that transfers have the same results with and

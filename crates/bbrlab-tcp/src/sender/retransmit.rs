@@ -166,9 +166,9 @@ impl Sender {
 
     /// Retransmits an skb of one full segment as [`Self::retransmit_skb`] does, but with fewer
     /// tests; nearly every retransmission can be sent in this way. The skb must be marked lost, be
-    /// one full segment, and be neither below `snd_una` nor beyond the window. The sender must be
-    /// plain (see [`Sending`]), and data must be in flight. If one of these conditions is not met,
-    /// returns false and does nothing.
+    /// one full segment, and be neither below `snd_una` nor beyond the peer's window. The sender
+    /// must be plain (see [`Sending`]), and data must be in flight. If one of these conditions is
+    /// not met, returns false and does nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     fn retransmit_whole_segment(&mut self, at: Cursor, host: &mut impl Host) -> bool {

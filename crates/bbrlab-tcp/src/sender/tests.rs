@@ -2,9 +2,9 @@
 //! The sender's counts must always agree with a recount over all skbs, and every byte must arrive.
 //!
 //! Each line of the files in `bad_paths/` has the totals of ten transfers ("histories"), and a
-//! digest of their segments, timers and states. No kernel trace covers most of the events in these
-//! histories, so only the recorded histories show whether a commit changes the results. `cargo
-//! xtask bless` rewrites the files.
+//! digest of their segments, timers and sender states. No kernel trace covers most of the events in
+//! these histories, so only the recorded histories show whether a commit changes the results.
+//! `cargo xtask bless` rewrites the files.
 
 use bbrlab_cc::bbr1::Bbr1;
 use bbrlab_cc::linux_int::{after, before};
@@ -177,9 +177,9 @@ struct Totals {
     /// Whether the short code paths, which process nearly every packet and ACK, are off. Results
     /// must not depend on this setting.
     has_no_shortcuts: bool,
-    /// Whether the host informs the sender of idle pacing timers only before the sender's next
-    /// event. (A pacing timer is idle if the sender could not send when it fires, because cwnd is
-    /// full.) Results must not depend on this setting.
+    /// Whether the test's host informs the sender of idle pacing timers only before the sender's
+    /// next event. (A pacing timer is idle if the sender could not send when it fires, because cwnd
+    /// is full.) Results must not depend on this setting.
     keeps_idle_pacing: bool,
     /// Number of idle pacing timers that fired.
     lapsed: u32,
@@ -297,8 +297,8 @@ impl Rig<World> {
         }
     }
 
-    /// Notes the state that the sender will have once it is informed of the idle pacing timer that
-    /// has fired. If no such timer has fired, does what [`Self::note`] does.
+    /// Adds to the digest the state that the sender will have once it is informed of the idle
+    /// pacing timer that has fired. If no such timer has fired, does what [`Self::note`] does.
     fn note_caught_up(&mut self, sender: &Sender) {
         let Some(at) = self.notes.lapsed_at else {
             self.note(sender);
@@ -743,7 +743,7 @@ fn a_packet_and_its_ack_touch_few_lines_of_a_sender() {
     assert_eq!(
         lines(conn, queue),
         5,
-        "five cache lines: `conn`, window, switches, counts, and the first fields of the queue"
+        "five cache lines: `conn`, window, mechanisms, counts, and the first fields of the queue"
     );
     let (stats, sampler) = (offset_of!(Sender, stats.sent), offset_of!(Sender, sampler) + 19);
     assert_eq!(

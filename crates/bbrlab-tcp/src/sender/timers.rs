@@ -130,7 +130,8 @@ pub(super) struct XmitTimer {
     /// Number of doublings of the timeout. Linux: `icsk_backoff`. This field and the next two have
     /// the kernel's width, but saturate, because this implementation never aborts a connection.
     backoff: u8,
-    /// Number of timeouts since new data was last acknowledged. Linux: `icsk_retransmits`.
+    /// Number of timeouts, without those at a closed window, since an ACK last advanced `snd_una`
+    /// or a timeout was undone. Linux: `icsk_retransmits`.
     retransmits: u8,
     /// Number of zero-window probes sent since the last ACK. Linux: `icsk_probes_out`.
     probes_out: u8,
@@ -207,7 +208,7 @@ impl XmitTimer {
     }
 
     /// Resets the number of doublings, because there was an RTT sample, a probe carried data, or
-    /// the window is open.
+    /// the peer's window is open.
     pub(super) fn end_backoff(&mut self) {
         self.backoff = 0;
     }
@@ -234,7 +235,7 @@ impl XmitTimer {
         self.retransmits = 0;
     }
 
-    /// Returns the number of timeouts since new data was last acknowledged.
+    /// Returns the number of timeouts; see the field `retransmits`.
     pub(super) const fn retransmits(&self) -> u8 {
         self.retransmits
     }

@@ -97,7 +97,7 @@ impl Undo {
 }
 
 impl Sender {
-    /// Records the state that a later undo of the episode needs, if undo is on. Linux:
+    /// Records the state that a later undo of this reduction of cwnd needs, if undo is on. Linux:
     /// `tcp_init_undo`.
     pub(super) fn init_undo(&mut self) {
         if self.mechanisms.has_undo {
@@ -146,7 +146,7 @@ impl Sender {
         self.stats.undo_count += 1;
     }
 
-    /// Whether the episode is proven spurious. Linux: `tcp_may_undo`.
+    /// Whether the current reduction of cwnd is proven spurious. Linux: `tcp_may_undo`.
     pub(super) fn may_undo(&self) -> bool {
         let undo = &self.episode.undo;
         undo.is_all_duplicate() || (undo.is_possible() && self.is_packet_delayed())
@@ -165,9 +165,10 @@ impl Sender {
         true
     }
 
-    /// Ends the episode: undoes the reduction of cwnd if it was spurious, and changes the recovery
-    /// state to Open. If the state must not change yet ([`Self::is_reopen_prevented`]), leaves the
-    /// state as it is and returns true. Linux: `tcp_try_undo_recovery`.
+    /// Ends the current episode (a recovery or the Loss state): undoes the reduction of cwnd if it
+    /// was spurious, and changes the recovery state to Open. If the state must not change yet
+    /// ([`Self::is_reopen_prevented`]), leaves the state as it is and returns true. Linux:
+    /// `tcp_try_undo_recovery`.
     pub(super) fn try_undo_recovery(&mut self, host: &mut impl Host) -> bool {
         if self.may_undo() {
             self.undo_cwnd_reduction(false);
@@ -182,8 +183,8 @@ impl Sender {
         false
     }
 
-    /// If every retransmission was reported as a duplicate, undoes the episode and returns true.
-    /// Linux: `tcp_try_undo_dsack`.
+    /// If every retransmission was reported as a duplicate, undoes the reduction of cwnd and
+    /// returns true. Linux: `tcp_try_undo_dsack`.
     pub(super) fn try_undo_dsack(&mut self) -> bool {
         if !self.episode.undo.is_all_duplicate() {
             return false;
@@ -193,8 +194,9 @@ impl Sender {
         true
     }
 
-    /// If the timeout that started the episode was spurious, undoes the episode and returns true.
-    /// `is_frto_undo` is true if F-RTO has proven the timeout spurious. Linux: `tcp_try_undo_loss`.
+    /// If the timeout that started the Loss state was spurious, undoes the reduction of cwnd and
+    /// returns true. `is_frto_undo` is true if F-RTO has proven the timeout spurious. Linux:
+    /// `tcp_try_undo_loss`.
     pub(super) fn try_undo_loss(&mut self, is_frto_undo: bool, host: &mut impl Host) -> bool {
         if !is_frto_undo && !self.may_undo() {
             return false;
@@ -211,8 +213,8 @@ impl Sender {
         true
     }
 
-    /// Called for a partial ACK in recovery. If the ACK shows that the episode was spurious, and no
-    /// retransmission is in flight, undoes the episode. If such an ACK arrives while
+    /// Called for a partial ACK in recovery. If the ACK shows that the recovery was spurious, and
+    /// no retransmission is in flight, undoes the reduction of cwnd. If such an ACK arrives while
     /// retransmissions are in flight, returns true without an undo: recovery must then do nothing
     /// more for this ACK. In all other cases, returns false. Linux: `tcp_try_undo_partial`.
     pub(super) fn try_undo_partial(&mut self, prior_snd_una: u32, host: &mut impl Host) -> bool {

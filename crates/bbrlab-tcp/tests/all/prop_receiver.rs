@@ -92,7 +92,7 @@ impl Notes for Wire {
     }
 }
 
-/// A receiver and its host.
+/// A receiver and the test host that drives it.
 struct Bench {
     receiver: Receiver,
     rig: Rig<Wire>,

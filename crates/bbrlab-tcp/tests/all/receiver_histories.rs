@@ -2,9 +2,9 @@
 //! marks, pauses of the reading application, nonsensical segments, small buffers.
 //!
 //! Each line of `receiver_histories.txt` has the totals of twenty histories, and a digest of all
-//! segments sent, all timers and all states. `prop_receiver.rs` checks properties that hold in all
-//! histories. The recorded histories check that the receiver's output does not change
-//! unintentionally. `cargo xtask bless` rewrites the text file.
+//! segments sent, all timers and all states of the receiver. `prop_receiver.rs` checks properties
+//! that hold in all histories. The recorded histories check that the receiver's output does not
+//! change unintentionally. `cargo xtask bless` rewrites the text file.
 
 use std::fmt::Write as _;
 
@@ -84,8 +84,8 @@ impl Digest {
     }
 }
 
-/// A digest of the receiver's calls to its host (segments sent, timers armed), and counts of the
-/// segments with SACK blocks, with ECE, and with a window of 0.
+/// A digest of the receiver's calls to its test host (segments sent, timers armed), and counts of
+/// the segments with SACK blocks, with ECE, and with a window of 0.
 #[derive(Default)]
 struct Wire {
     digest: Digest,

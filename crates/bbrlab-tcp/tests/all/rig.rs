@@ -1,5 +1,5 @@
-//! The host of one end of a connection under test: a clock, timers, and a record of the segments
-//! that the end sends and the timers that it arms.
+//! A test host, which drives one end of a connection. The host has a clock and timers, and records
+//! the sent segments and the armed timers.
 //!
 //! The tests of this folder use this file, and the sender's unit tests include it. The rig is not a
 //! separate crate, because unit tests compile `bbrlab-tcp` a second time. The types of this second
@@ -24,7 +24,7 @@ pub(crate) trait Notes {
     }
 }
 
-/// The host of the end under test.
+/// The test host of the connection's end under test.
 pub(crate) struct Rig<N> {
     pub(crate) now: Time,
     pub(crate) timers: [Option<Time>; TimerId::COUNT],

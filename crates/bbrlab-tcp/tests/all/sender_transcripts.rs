@@ -76,8 +76,8 @@ fn show_flags(segment: &Segment) -> String {
 }
 
 /// Parses a segment such as `A ack 1449 wnd 65535 sack 2897-4345 ts 5000 ecr 100`. Without `wnd`,
-/// the segment has the window of the previous segment. The default of `seq` is 1 (in a SYN, 0); the
-/// default of all other fields is 0.
+/// the segment advertises the same window as the previous segment. The default of `seq` is 1 (in a
+/// SYN, 0); the default of all other fields is 0.
 fn parse_segment(words: &[&str], wnd: &mut u32, has_ts: bool) -> Segment {
     let mut segment =
         Segment { flags: parse_flags(words[0]), seq: 1, has_ts, ..Segment::default() };
@@ -129,7 +129,7 @@ fn show_segment(segment: &Segment, has_ts: bool) -> String {
     line
 }
 
-/// A script in progress: the sender, its host and the output so far.
+/// A script in progress: the sender, the test host that drives it, and the output so far.
 struct Play {
     sender: Sender,
     rig: Rig<Bench>,

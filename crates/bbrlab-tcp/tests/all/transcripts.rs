@@ -62,7 +62,7 @@ const BOOT_MS: u32 = 1 << 15;
 
 /// The transcript so far.
 struct Scribe {
-    /// The host's time at time 0 of the transcript.
+    /// The time of the host's clock at time 0 of the transcript.
     boot: Span,
     out: String,
 }
@@ -100,7 +100,7 @@ impl End {
         }
     }
 
-    /// Returns the host's time at time 0 of the transcript.
+    /// Returns the time of the host's clock at time 0 of the transcript.
     fn boot(&self) -> Span {
         match self {
             Self::Receiver(_) => Span::ZERO,

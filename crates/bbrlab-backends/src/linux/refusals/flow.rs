@@ -1,5 +1,5 @@
-//! Refuses the options and sources of flows that the kernel or the guest's program does not
-//! support.
+//! Refuses the options and sources of flows that the guest kernel, or bbrlab's program in it, does
+//! not support.
 
 use bbrlab_kernel::Manifest;
 use bbrlab_link::Link;
@@ -50,8 +50,8 @@ pub(super) fn of_class(
     }
 }
 
-/// Refuses the parts of a flow that neither the guest nor the machine's own kernel supports. Each
-/// back end itself checks the fields that this function ignores.
+/// Refuses the parts of a flow that neither the guest kernel nor the machine's own kernel supports.
+/// Each back end itself checks the fields that this function ignores.
 pub(crate) fn of_kernel(class: &FlowClass, at: Place, all: &mut Refusals) {
     let FlowClass {
         name: _,
@@ -101,9 +101,9 @@ pub(crate) fn of_kernel(class: &FlowClass, at: Place, all: &mut Refusals) {
     of_source(source, *is_udp, at, all);
 }
 
-/// Refuses a congestion control that the kernel cannot run. `lacks` gets the name of a control. If
-/// the kernel lacks this control, `lacks` returns the reason and the nearest control, otherwise
-/// `None`.
+/// Refuses a congestion control that the kernel cannot run. `lacks` gets the name of a congestion
+/// control. If the kernel lacks this control, `lacks` returns the reason and the nearest control,
+/// otherwise `None`.
 pub(crate) fn of_control(
     class: &FlowClass,
     at: Place,

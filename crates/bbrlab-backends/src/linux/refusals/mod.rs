@@ -1,5 +1,5 @@
-//! Lists the parts of a run that the kernel does not support, or that the guest's files cannot
-//! express.
+//! Lists the parts of a run that the guest kernel does not support, or that the files for this
+//! kernel cannot express.
 //!
 //! The submodules name every field of stacks, flows and links, so a new field is a compile error
 //! until a submodule names the new field, too. Values that the back end would ignore are refused.

@@ -8,7 +8,7 @@ use bbrlab_units::Span;
 use crate::linux::switches::switches_linux_lacks;
 use crate::refused::Refusals;
 
-/// The step by which the guest's clock advances: 256 ns.
+/// The step by which the guest kernel's clock advances: 256 ns.
 const CLOCK_STEP: Span = Span(256);
 
 pub(super) fn of_stack(settings: &Stack, kernel: Option<&Manifest>, all: &mut Refusals) {
@@ -87,6 +87,6 @@ pub(super) fn of_stack(settings: &Stack, kernel: Option<&Manifest>, all: &mut Re
         Some("`clock_step = \"256ns\"`"),
     );
     for key in switches_linux_lacks(settings) {
-        all.no(at, key, "has no such switch", Some("the value of `profile = \"linux\"`"));
+        all.no(at, key, "has no such setting", Some("the value of `profile = \"linux\"`"));
     }
 }

@@ -13,7 +13,7 @@ use super::super::model::BW_SCALE;
 const EPOCH_BYTES: u64 = 1 << 12;
 
 impl Aggregation {
-    /// Updates the epoch from an ACK with a valid sample.
+    /// Updates the epoch from an ACK with a valid rate sample.
     #[cold]
     pub(super) fn on_ack_in_ns3(
         &mut self,

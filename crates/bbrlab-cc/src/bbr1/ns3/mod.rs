@@ -40,11 +40,12 @@ enum ExtraAcked {
     Off,
 }
 
-/// The rule by which losses and timeouts affect cwnd and rounds.
+/// The rule by which losses and timeouts affect cwnd and the packet-timed rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Losses {
     Linux,
-    /// As in ns-3: a recovery does not begin a round, and losses reduce cwnd only in recovery.
+    /// As in ns-3: a recovery does not begin a packet-timed round, and losses reduce cwnd only in
+    /// recovery.
     Ns3,
     /// As in [lanigan-code], a port of BBR to ns-3 from 2018. `recover_as_port` and `update_round`
     /// describe the differences from Linux.
@@ -101,7 +102,7 @@ impl<V: Variant<Steps = Ns3Steps>> Bbr<V> {
     /// select. The caller must call `init` afterwards.
     ///
     /// # Errors
-    /// Fails if a value is out of range.
+    /// Fails if a value has the wrong type or is out of range.
     pub(crate) fn with_steps(variant: V, params: &Params) -> Result<Self, ParamError> {
         Ok(Self { steps: Ns3Steps::from_params(params)?, ..Self::new(variant) })
     }
@@ -152,8 +153,8 @@ impl Steps for Ns3Steps {
     }
 
     /// If this ACK ends the current round, counts the next one, as Linux does. Returns whether the
-    /// sample contains a delivery rate. With `Losses::Port`, `round_start` stays true until the
-    /// next sample that contains a delivery rate.
+    /// rate sample contains a delivery rate. With `Losses::Port`, `round_start` stays true until
+    /// the next sample that contains a delivery rate.
     fn update_round<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
         conn: &Conn,
@@ -199,7 +200,7 @@ impl Steps for Ns3Steps {
         }
     }
 
-    /// Accepts as the new minimum the samples that Linux accepts. With the parameter
+    /// Accepts as the new minimum RTT the RTT samples that Linux accepts. With the parameter
     /// `min_rtt_renew`, also accepts a sample equal to the minimum and, if the minimum has expired,
     /// the sample of a delayed ACK. ns-3: `UpdateRTprop`.
     fn is_new_min_rtt<V: Variant<Steps = Self>>(

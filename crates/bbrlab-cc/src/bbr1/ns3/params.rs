@@ -115,7 +115,7 @@ impl Ns3Steps {
     /// is as in Linux.
     ///
     /// # Errors
-    /// Fails if a value is out of range.
+    /// Fails if a value has the wrong type or is out of range.
     pub(crate) fn from_params(params: &Params) -> Result<Self, ParamError> {
         let table = ParamTable::new(BBR1_PARAMS, params);
         let small = |name, range| {

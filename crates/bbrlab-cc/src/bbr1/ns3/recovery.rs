@@ -22,9 +22,9 @@ impl<V: Variant> Bbr<V> {
     }
 
     /// Computes the effect of a recovery on cwnd as in the port [lanigan-code]. Packets are
-    /// conserved only at the first ACK of a recovery. At each ACK of a recovery, the losses of the
-    /// ACK's sample are subtracted from cwnd. A cwnd smaller than the losses wraps to a huge value.
-    /// cwnd is not restored after a timeout.
+    /// conserved only at the first ACK of a recovery. At each ACK of a recovery, the losses in the
+    /// ACK's rate sample are subtracted from cwnd. A cwnd smaller than the losses wraps to a huge
+    /// value. cwnd is not restored after a timeout.
     #[cold]
     pub(super) fn recover_as_port(&mut self, conn: &Conn, rs: &RateSample, cwnd: u32) -> Recovered {
         let is_starting = self.recovery.is_starting(conn);

@@ -42,7 +42,8 @@ pub(super) struct Tcp {
     pub(super) sack: [Option<(u32, u32)>; 4],
 }
 
-/// A frame that contains TCP or UDP.
+/// The data that the import reads from a captured packet of TCP or UDP: its ends, its sizes and the
+/// fields of its TCP header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) ends: Ends,

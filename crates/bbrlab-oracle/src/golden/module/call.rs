@@ -29,7 +29,7 @@ impl Call {
     }
 
     /// Performs the call. Returns the call's return value (0 if it has none) and the connection's
-    /// control fields after the call.
+    /// `Control` fields after the call.
     pub(super) fn perform<C: CongestionControl + Clone>(
         &self,
         cc: &mut C,
@@ -83,7 +83,7 @@ fn cwnd_event(arg: i64) -> Result<CwndEvent, String> {
 
 /// Converts a number in a trace to the state of loss recovery that it means.
 pub(in crate::golden) fn ca_state(value: i64) -> Result<CaState, String> {
-    CaState::from_number(value).ok_or_else(|| format!("state {value} is not known"))
+    CaState::from_number(value).ok_or_else(|| format!("loss-recovery state {value} is not known"))
 }
 
 /// The argument that an input column sets.

@@ -1,5 +1,5 @@
 //! Distributions as boxes: quartiles and median. Whiskers extend to the last value within
-//! [`WHISKER`] interquartile ranges of the box. Each value beyond the whiskers is a point.
+//! [`WHISKER`] interquartile ranges of the box. Each value beyond the whiskers is drawn as a dot.
 
 use super::content::PlateBox;
 use crate::picture::canvas::Stroke;

@@ -46,7 +46,7 @@ pub enum Scale {
 /// The content of a panel.
 #[derive(Clone, Debug)]
 pub enum Drawing {
-    /// Points along a swept key, joined.
+    /// Data points along a swept key, joined by lines.
     Curves(PlateCurves),
     /// Stacked bars along a swept key: the parts of a whole.
     Stacked(PlateCurves),
@@ -56,7 +56,7 @@ pub enum Drawing {
     OverTime(PlateTimes),
 }
 
-/// Points of several curves along one axis.
+/// Data points of several curves along one axis.
 #[derive(Clone, Debug, Default)]
 pub struct PlateCurves {
     /// The values along the axis, in order.
@@ -74,7 +74,7 @@ pub struct PlateCurve {
     pub points: Vec<PlatePoint>,
 }
 
-/// A point, as measured and as printed in the paper.
+/// A data point of a curve, as measured and as printed in the paper.
 #[derive(Clone, Debug, Default)]
 pub struct PlatePoint {
     /// The index of its x value in [`PlateCurves::along`].
@@ -118,8 +118,8 @@ pub struct PlateTimes {
 pub struct PlateLine {
     /// The name in the legend. Lines of one name have one colour.
     pub name: String,
-    /// The points; `None` interrupts the line.
+    /// The data points of the line; `None` interrupts the line.
     pub points: Vec<(f64, Option<f64>)>,
-    /// Points printed in the paper.
+    /// Data points printed in the paper.
     pub published: Vec<(f64, f64)>,
 }

@@ -1,5 +1,5 @@
-//! Points along a swept key, joined by lines. Values that the paper prints are rings, joined by
-//! dashed lines.
+//! Data points along a swept key, joined by lines. Values that the paper prints are rings, joined
+//! by dashed lines.
 
 use super::content::PlateCurves;
 use super::ordinate::Ordinate;

@@ -51,7 +51,7 @@ impl RunPanel {
 /// The user's choice for the picture of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunChoice {
-    /// The panels, from top to bottom. The states are always at the top.
+    /// The panels, from top to bottom. The panel of states is always at the top.
     pub panels: Vec<RunPanel>,
     /// The start of the time axis in seconds; `None` is the start of the run.
     pub from_s: Option<f64>,

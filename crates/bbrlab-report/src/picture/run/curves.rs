@@ -8,10 +8,11 @@ use super::{Sheet, value};
 use crate::picture::flow_quantity::FlowQuantity;
 use crate::picture::{decimate, palette};
 
-/// Points with rising first coordinates.
+/// Data points with rising first coordinates.
 type Points = Vec<(f64, f64)>;
 
-/// The middle of each window, and the value in the window; `None` for a window without a value.
+/// The middle of each time window, and the value in the window; `None` for a window without a
+/// value.
 type Windows = Vec<(f64, Option<f64>)>;
 
 /// One line of a plot, or several lines if the values have gaps.
@@ -24,7 +25,7 @@ pub(super) struct Curve {
     pub(super) bands: Vec<(Points, Points)>,
 }
 
-/// The largest number of windows in which rates and medians are computed.
+/// The largest number of time windows in which rates and medians are computed.
 const WINDOWS: u32 = 250;
 
 /// A share of 1 / `OUTSIDE` of the flows is below the band, and the same share is above it.
@@ -34,7 +35,7 @@ const OUTSIDE: usize = 10;
 pub(super) struct Curves<'s, 'a> {
     sheet: &'s Sheet<'a>,
     windows: u32,
-    /// Points are not joined if they are more than this number of seconds apart.
+    /// Data points are not joined if they are more than this number of seconds apart.
     gap_s: f64,
 }
 
@@ -42,8 +43,8 @@ impl<'s, 'a> Curves<'s, 'a> {
     pub(super) fn new(sheet: &'s Sheet<'a>) -> Self {
         let length_s = sheet.to_s - sheet.from_s;
         let (windows, gap_s) = match sheet.input.run.sample {
-            // No window is shorter than the sampling period. A window without a sample therefore
-            // means that the flow was not active.
+            // No time window is shorter than the sampling period. A window without a sample
+            // therefore means that the flow was not active.
             Sample::Every(period) => {
                 let mut windows = WINDOWS;
                 while windows > 1 && length_s / f64::from(windows) < period.as_secs_f64() {
@@ -169,7 +170,7 @@ impl<'s, 'a> Curves<'s, 'a> {
         self.groups().into_iter().zip(self.names()).map(curve).collect()
     }
 
-    /// Returns the lines through the windows that have a value. A time without an active flow
+    /// Returns the lines through the time windows that have a value. A time without an active flow
     /// interrupts the line.
     fn split(&self, windows: &[(f64, Option<f64>)]) -> Vec<Points> {
         let mut lines: Vec<Points> = Vec::new();
@@ -184,8 +185,8 @@ impl<'s, 'a> Curves<'s, 'a> {
         lines
     }
 
-    /// Returns the mean of a flow's quantity in each window. If the series has no throughput, the
-    /// throughput in a window is computed from the bytes delivered since the window before.
+    /// Returns the mean of a flow's quantity in each time window. If the series has no throughput,
+    /// the throughput in a window is computed from the bytes delivered since the window before.
     fn windowed(&self, flow: u32, rows: &[usize], quantity: FlowQuantity) -> Windows {
         let series = self.sheet.input.series;
         let length = (self.sheet.to_s - self.sheet.from_s) / f64::from(self.windows);

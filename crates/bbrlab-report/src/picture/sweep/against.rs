@@ -1,9 +1,9 @@
 //! Draws two metrics of a sweep against each other, such as the share of the link against the
 //! delay.
 //!
-//! Each combination of swept values is a point. Colours show one key. Points are joined along the
-//! values of another key: the larger the value, the larger the mark. Small multiples show the
-//! remaining keys.
+//! Each combination of swept values is drawn as a point. Colours show one key. Points are joined
+//! along the values of another key: the larger the value, the larger the point's mark. Small
+//! multiples show the remaining keys.
 
 use bbrlab_run::Group;
 

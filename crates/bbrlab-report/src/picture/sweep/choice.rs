@@ -78,7 +78,8 @@ impl SweepChoice {
         noted(&self.only, note)
     }
 
-    /// Adds the chosen metrics of single flows to the points, as means over the flows of groups.
+    /// Adds the chosen metrics of single flows to the sweep points, as means over the flows of
+    /// groups.
     pub(super) fn add_of_flows(&self, points: &mut Points, runs: &[RunSummary]) {
         add_of_flows(points, runs, self.metrics.iter().chain(&self.against).chain(&self.heatmap));
     }

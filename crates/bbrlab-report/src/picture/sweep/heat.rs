@@ -65,8 +65,8 @@ struct HeatMap {
     /// The cells, indexed first by the value of `up`, then by the value of `across`; `None` without
     /// a run or a value.
     cells: Vec<Vec<Option<Cell>>>,
-    /// Number of points whose value is left out, because the points have fewer groups of flows than
-    /// other points.
+    /// Number of sweep points whose value is left out, because the points have fewer groups of
+    /// flows than other points.
     joined: usize,
     /// The range of values that the colours cover, with the labels of the colour bar.
     range: Axis,
@@ -128,8 +128,8 @@ impl Values {
 ///
 /// # Errors
 /// Fails if a metric or a key is unknown, if a key has too many values, or if no cell has a value.
-/// Also fails if a cell would contain several points or groups of flows, or if the size has no
-/// space for the cells.
+/// Also fails if a cell would contain several sweep points or groups of flows, or if the size has
+/// no space for the cells.
 pub(super) fn heat_maps(
     title: &str,
     points: &Points,
@@ -200,8 +200,8 @@ fn place(choice: &SweepChoice, groups: &[Group], figure: &Answer<'_>) -> Result<
         let mut names = groups.iter().filter_map(|group| flow_groups(group).nth(*place));
         names.any(|name| choice.shows(name))
     };
-    // A name such as `flows[0]` means the same flows at all points; `bbr1` may mean different flows
-    // at different points.
+    // A name such as `flows[0]` means the same flows at all sweep points; `bbr1` may mean different
+    // flows at different points.
     let mut shown: Vec<usize> = there.iter().copied().filter(is_named).collect();
     if shown.is_empty() {
         shown = there.into_iter().filter(is_named_at_a_point).collect();
@@ -228,8 +228,8 @@ impl HeatMap {
     ) -> Result<Self, String> {
         let (across, up) = (Values::of(groups, across)?, Values::of(groups, up)?);
         let mut cells = vec![vec![None; across.spelled.len()]; up.spelled.len()];
-        // At a point with fewer groups, one group may contain the flows of several groups of other
-        // points.
+        // At a sweep point with fewer groups, one group may contain the flows of several groups of
+        // other points.
         let most = most_groups(groups);
         let is_joined =
             |group: &Group| figure.metric.is_per_group() && flow_groups(group).count() < most;

@@ -10,7 +10,7 @@ use crate::picture::swept::Swept;
 pub(super) const DASHES: [Option<(f64, f64)>; 4] =
     [None, Some((6.0, 3.0)), Some((2.0, 2.0)), Some((10.0, 2.0))];
 
-/// A point of a curve.
+/// A data point of a curve.
 pub(super) struct Sample {
     pub(super) x: f64,
     pub(super) mean: f64,
@@ -32,7 +32,7 @@ impl Sample {
     }
 }
 
-/// A curve: its points, and the look of its line and marks.
+/// A curve: its points, and the look of its line and of the marks at its points.
 pub(super) struct Curve {
     pub(super) mark: Mark,
     /// Lengths of dash and gap; `None` is a solid line.
@@ -40,8 +40,8 @@ pub(super) struct Curve {
     pub(super) samples: Vec<Sample>,
 }
 
-/// With more points than this, a joined curve has no marks. Instead of bars, which would hide one
-/// another, two thin lines show the ends of the curve's intervals.
+/// With more data points than this, a joined curve has no marks at its points. Instead of bars,
+/// which would hide one another, two thin lines show the ends of the curve's intervals.
 const MARKED: usize = 100;
 /// The largest number of points with marks in a picture, and the largest number of dots, each of
 /// which shows a single seed. Each mark and each dot takes time and memory.
@@ -51,9 +51,9 @@ const DOTS: usize = 40_000;
 /// The amount of detail that a picture can show.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DrawLimits {
-    /// Whether points have marks and bars.
+    /// Whether data points have marks and bars.
     pub(super) has_marks: bool,
-    /// Maximum number of dots per point.
+    /// Maximum number of dots, one per seed, at each data point.
     pub(super) dots: usize,
 }
 

@@ -125,7 +125,7 @@ fn a_choice_that_has_no_use_in_a_run_is_an_error() {
         refused(&[RunPanel::Rtt, RunPanel::Cwnd], &[], y.clone()),
         "--ylabel: expected a plot of one quantity, found 2: `rtt`, `cwnd`; choose one with --panels"
     );
-    assert!(refused(&[RunPanel::State], &[], y).contains("found states alone"));
+    assert!(refused(&[RunPanel::State], &[], y).contains("found none"));
     let group = refused(&[RunPanel::Queue], &["bbr1"], Labels::default());
     assert!(group.starts_with("--group: expected a panel of flows, found a queue"), "{group}");
 }
@@ -205,7 +205,7 @@ fn shares_have_a_grey_line_at_the_fair_share_of_each_group() {
         lines.iter().filter(|line| is_level(line)).map(|line| line[0].1).collect();
     heights.sort_by(f64::total_cmp);
     assert_eq!(heights.len(), 2);
-    // The axis ends at 104 %, and the panel is 220 points high: 440 units of the picture.
+    // The axis ends at 104 %, and the panel is 220 layout points high: 440 units of the picture.
     let apart = (heights[1] - heights[0]) / 440.0 * 104.0;
     assert!((apart - 50.0).abs() < 0.5, "the shares of 75 % and 25 % are {apart} % apart");
     // Flows that come and go have no fair share.
@@ -232,12 +232,12 @@ fn the_default_sheet_leaves_out_what_is_the_same_everywhere() {
         &["Share of the goodput, %", "the same everywhere: retrans, RTT mean, used, dropped, Jain"],
     );
     assert!(!picture.svg.contains("Retransmissions"));
-    // A metric that the user chose is drawn even if its values are equal at all points.
+    // A metric that the user chose is drawn even if its values are equal at all sweep points.
     let choice = SweepChoice { metrics: names(&["jain"]), ..SweepChoice::default() };
     let chosen = sweep(&runs, &choice).unwrap();
     assert_has(&chosen.svg, &["s index"]);
     assert!(!chosen.svg.contains("the same everywhere"));
-    // If no metric differs between points or groups, all metrics are drawn.
+    // If no metric differs between sweep points or groups, all metrics are drawn.
     let mut same = swept(&[BUFFERS], 1);
     let first = same[0].clone();
     for run in &mut same {

@@ -14,7 +14,8 @@ use bbrlab_run::{NS3, Outside};
 /// The value of `cc` for a flow of UDP datagrams.
 pub(super) const UDP: &str = "udp";
 
-/// The first characters of the name of each control that `--plugin` loads from a shared object.
+/// The first characters of the name of each congestion control that `--plugin` loads from a shared
+/// object.
 pub(crate) const PLUGIN: &str = "plugin:";
 
 pub(super) fn is_udp(node: &Node) -> bool {
@@ -32,7 +33,7 @@ pub(super) fn algorithm(node: &Node) -> Option<Algorithm> {
 }
 
 /// Returns the custom congestion control that the scenario declares under the name in `cc`, or the
-/// control of ns-3 that `cc` names.
+/// congestion control of ns-3 that `cc` names.
 pub(super) fn outside(reader: &Reader<'_>, node: &Node) -> Option<Arc<Outside>> {
     let Value::Text(text) = &node.value else { return None };
     if let Some(of_ns3) = Outside::of_ns3(text) {

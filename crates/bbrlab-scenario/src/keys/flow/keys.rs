@@ -49,7 +49,8 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
             flow.outside = outside(given.reader, given.node);
             match &flow.outside {
                 None => set(&mut flow.cc, given.value(read_cc)),
-                // For a control of ns-3, the simulator runs bbrlab's imitation of the control.
+                // For a congestion control of ns-3, the simulator runs bbrlab's imitation of the
+                // control.
                 Some(outside) => set(&mut flow.cc, outside.imitation()),
             }
         },
@@ -200,10 +201,10 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
         "ecn",
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["low", "l4s"])]),
-        "`true`: ECN is negotiated (`bbr2` also needs `cc_params = { ecn_enable = true }`). `\"low\"`: also, the route \
-         has the low-latency feature, so `bbr3` responds to marks at minimum RTTs up to 5 ms. `\"l4s\"`: as \
-         `\"low\"`, with ECT(1); for `prague` (always), `dctcp`, `bbr2` and `bbr3`. For these four, the receiver \
-         echoes each mark (`bbr3`: not with `true`); otherwise, it follows RFC 3168",
+        "`true`: ECN is negotiated (`bbr2` also needs `cc_params = { ecn_enable = true }`). `\"low\"`: also, `bbr3` \
+         responds to marks at minimum RTTs up to 5 ms (a low-latency route). `\"l4s\"`: as `\"low\"`, with ECT(1); for \
+         `prague` (always), `dctcp`, `bbr2` and `bbr3`. Receivers echo each mark to these four (`bbr3`: not with \
+         `true`), to others as in RFC 3168",
         |flow: &mut FlowSpec, given| {
             // `check_udp` rejects the key `ecn` for UDP flows, so `ecn` is read only for flows with
             // a connection.

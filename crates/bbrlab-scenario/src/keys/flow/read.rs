@@ -1,4 +1,4 @@
-//! Reads a `[[flows]]` table, and checks rules about several of its keys.
+//! Reads a `[[flows]]` table, and checks conditions on several of its keys.
 
 use std::collections::BTreeSet;
 

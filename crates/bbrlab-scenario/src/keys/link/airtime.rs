@@ -69,7 +69,7 @@ impl AirtimeSpec {
 
 impl LinkSpec {
     /// Checks a link with `airtime`: both directions must have a rate that is not a Mahimahi trace.
-    /// Rejects token buckets, the shaper of `cake`, slots, grants and `rate_change = "keep"`.
+    /// Rejects token buckets, the shaper of `cake`, `slot`, `grant` and `rate_change = "keep"`.
     pub(super) fn check_airtime(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (Some(_), Some(at)) = (self.airtime, keys.key_at("airtime")) else { return };
         let name = keys.name("airtime");

@@ -79,7 +79,7 @@ impl GrantSpec {
 }
 
 impl LinkSpec {
-    /// Rejects a link that has both slots and grants in one direction.
+    /// Rejects a link that has both `slot` and `grant` in one direction.
     pub(super) fn check_grants(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let directions = [
             (self.grant.is_some() && self.slot.is_some(), "grant", "slot"),

@@ -122,7 +122,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.1.0",
         Form::QueueSize,
         "limit of the waiting packets; the packet in service does not count. A size in `bdp` or as a time is computed \
-         with the rate at the start, or with the mean rate of a trace",
+         with the rate at the start, or with the mean rate of a recorded trace",
         |spec: &mut LinkSpec, given| spec.buffer = given.placed(Reader::queue_size),
         |spec| spec.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )

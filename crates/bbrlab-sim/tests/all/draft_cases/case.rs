@@ -1,5 +1,5 @@
-//! A running case: the rig with the connection, the values that cases read from it, and the
-//! findings.
+//! A running test case of the draft: the connection and its path (the rig), the values that the
+//! test reads from them, and the findings.
 
 use std::fmt::Write as _;
 
@@ -58,7 +58,7 @@ pub(crate) fn payload_rate(rate_bps: u64) -> u64 {
     rate_bps / 8 * MSS / WIRE
 }
 
-/// A run of one case with one algorithm on one path.
+/// A run of one test case with one algorithm on one path.
 pub(crate) struct Case {
     pub(crate) algorithm: Algorithm,
     pub(crate) net: Net,
@@ -207,8 +207,8 @@ impl Case {
         u64::try_from(bytes).expect("a volume")
     }
 
-    /// Returns the number of segments by which `inflight_longterm` now grows per acknowledged
-    /// window.
+    /// Returns the number of segments by which `inflight_longterm` now grows per cwnd of
+    /// acknowledged data.
     pub(crate) fn growth_step(&self) -> u64 {
         let per_inc = self.either("probe_up_acked_per_inc", "bw_probe_up_cnt");
         let per_inc = u64::try_from(per_inc).expect("growing");
@@ -254,8 +254,8 @@ impl Case {
     }
 }
 
-/// Counts packet-timed rounds by the algorithm's flag `round_start`, without using the algorithm's
-/// own count.
+/// Counts packet-timed round trips by the algorithm's flag `round_start`, without using the
+/// algorithm's own count.
 #[derive(Default)]
 pub(crate) struct Rounds {
     delivered: u32,
@@ -263,8 +263,8 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// Returns whether the last event began a round. The caller must call this function after every
-    /// event.
+    /// Returns whether the last event began a round trip. The caller must call this function after
+    /// every event.
     pub(crate) fn see(&mut self, case: &Case) -> bool {
         let delivered = case.rig.conn().delivered;
         let begins = delivered != self.delivered && case.rig.field("round_start") == 1;

@@ -9,7 +9,7 @@ use super::case::{Case, Net, Rounds, float, payload_rate, percent};
 use super::rig::{Policer, WIRE};
 use super::startup::seconds;
 
-/// Makes ACKs arrive in slots of half a base RTT.
+/// Makes ACKs arrive in slots: all ACKs of half a base RTT arrive together.
 fn aggregate(case: &mut Case) {
     case.rig.path.ack_slot = Some(Span(case.net.rtt.0 / 2));
 }
@@ -76,9 +76,9 @@ pub(crate) fn cruise_with_aggregation(case: &mut Case) {
     }
 }
 
-/// Compares `extra_acked` with samples that this test computes by the draft's formula.
-/// `extra_acked` must be at least the latest sample, and at most the largest sample of the last 10
-/// rounds (`ExtraAckedFilterLen`).
+/// Compares `extra_acked` with values that this test computes by the draft's formula. `extra_acked`
+/// must be at least the latest value, and at most the largest value of the last 10 round trips
+/// (`ExtraAckedFilterLen`).
 fn check_filter(case: &mut Case) {
     let mut samples: VecDeque<(u32, i64)> = VecDeque::new();
     let mut rounds = Rounds::default();
@@ -147,7 +147,8 @@ pub(crate) fn ten_times_more(case: &mut Case) {
     case.rig.path.rate_bps *= 10;
     case.rig.path.buffer_bytes = case.net.bdp() * 20;
     let goal = payload_rate(case.rig.path.rate_bps);
-    // The growth of `inflight_longterm` in each round of UP: segments per acknowledged window.
+    // The growth of `inflight_longterm` in each round trip of UP: segments per cwnd of acknowledged
+    // data.
     let mut steps: Vec<u64> = Vec::new();
     let mut longest: Vec<u64> = Vec::new();
     let mut round = 0;
@@ -174,8 +175,8 @@ pub(crate) fn ten_times_more(case: &mut Case) {
     );
     let found = percent(case.max_bw(), goal);
     let waited = Span(case.rig.now().0 - from.0);
-    // The draft expects O(log(BDP)) rounds. The new BDP has some 330 packets on the slow path and
-    // 8,300 packets, about 2^13, on the fast path, so 20 rounds are allowed.
+    // The draft expects O(log(BDP)) round trips. The new BDP has some 330 packets on the slow path
+    // and 8,300 packets, about 2^13, on the fast path, so 20 round trips are allowed.
     case.demand(
         found > 98.0 && rounds_of_up <= 20,
         &format!(

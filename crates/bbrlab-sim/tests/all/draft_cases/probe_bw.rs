@@ -113,8 +113,8 @@ pub(crate) fn exiting_down_on_time(case: &mut Case) {
     });
     let reno_rounds = i64::try_from(packets.min(63)).expect("at most 63");
     let stay = Span(case.rig.now().0 - from.0);
-    // `IsTimeToProbeBW` is true after the time `T_bbr`, or after as many rounds as the smaller of
-    // BDP and cwnd has packets, but at most 63 rounds.
+    // `IsTimeToProbeBW` is true after the time `T_bbr`, or after as many round trips as the smaller
+    // of BDP and cwnd has packets, but at most 63.
     case.demand(
         stay >= wait || waited_rounds >= reno_rounds,
         &format!(

@@ -117,8 +117,8 @@ enum Event {
     },
 }
 
-/// The host of one endpoint during one call of the endpoint. The host collects the segments and
-/// timers that the endpoint requests.
+/// The host of one endpoint during one call of the endpoint's TCP: collects the segments and timers
+/// that TCP requests.
 struct End<'a> {
     rng: &'a mut Rng,
     sent: Vec<Segment>,

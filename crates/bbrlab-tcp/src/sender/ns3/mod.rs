@@ -9,8 +9,8 @@
 //! | `pacing.rs` | the pacing timer |
 //! | `timeout.rs` | the timeout by RFC 6298 |
 //!
-//! ns-3's rules use the scoreboard of the Linux sender; `Counting` selects how retransmissions are
-//! counted. Losses, SACKs and retransmissions are defined as in Linux.
+//! The code in these files uses the scoreboard of the Linux sender; `Counting` selects how
+//! retransmissions are counted. Losses, SACKs and retransmissions are defined as in Linux.
 //!
 //! Sources: [ns3] `src/internet/model/`: `tcp-socket-base.cc`, `tcp-tx-buffer.cc`,
 //! `tcp-prr-recovery.cc`.
@@ -29,7 +29,7 @@ use crate::rtt::Rfc6298;
 
 pub(super) use pacing::MAX_PACING_RATE;
 
-/// The state that ns-3's rules need in addition to Linux's.
+/// The state that a sender like ns-3's needs in addition to Linux's state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ns3 {
     /// Number of duplicate ACKs since the last ACK that was not a duplicate. ns-3: `m_dupAckCount`.

@@ -203,7 +203,7 @@ impl Scoreboard {
     }
 
     /// Resets the hints (stored positions of searches) that point to one of the `count` removed
-    /// skbs in the slots from `first` on, and updates `highest_sack`.
+    /// skbs in the ring's slots from `first` on, and updates `highest_sack`.
     #[inline]
     fn forget_run(&mut self, first: SkbId, count: u32) {
         let holds = |id| is_place_among(id, first, count);
@@ -219,8 +219,8 @@ impl Scoreboard {
     }
 
     /// Updates `highest_sack`, the skb after the SACKed data, if this skb was one of the `count`
-    /// removed skbs in the slots from `first` on. With SACK, `highest_sack` has no meaning while no
-    /// skb is SACKed: the next SACK sets it to the first skb in flight.
+    /// removed skbs in the ring's slots from `first` on. With SACK, `highest_sack` has no meaning
+    /// while no skb is SACKed: the next SACK sets it to the first skb in flight.
     #[inline]
     fn forget_highest_sack(&mut self, first: SkbId, count: u32) {
         if is_place_among(self.highest_sack, first, count) {

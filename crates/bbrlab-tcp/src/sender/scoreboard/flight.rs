@@ -250,8 +250,8 @@ impl Scoreboard {
     }
 
     /// Records that the copy with the departure time `departs_ns` has left the host's queue. Does
-    /// nothing if the slot now has another departure time, because the skb may have been
-    /// acknowledged meanwhile and its slot reused.
+    /// nothing if the skb's slot in the ring now has another departure time, because the skb may
+    /// have been acknowledged meanwhile and its slot reused.
     pub(crate) fn leave_host_queue(&mut self, at: Cursor, departs_ns: u64) {
         let skb = &mut self.queue[at.0];
         if skb.tstamp_ns == departs_ns {
@@ -410,8 +410,8 @@ impl Scoreboard {
         self.adjust_pcount(tags, before.cast_signed() - after.cast_signed());
     }
 
-    /// Merges into a small skb the small skbs that follow it and end within the window, as long as
-    /// the merged skb has at most `space` bytes. Linux: `tcp_retrans_try_collapse`.
+    /// Merges into a small skb the small skbs that follow it and end within the peer's window, as
+    /// long as the merged skb has at most `space` bytes. Linux: `tcp_retrans_try_collapse`.
     pub(crate) fn collapse_behind(&mut self, at: Cursor, space: u32, window_end: u32) {
         let Cursor(id) = at;
         if self.queue[id].pcount > 1 || self.queue[id].has(tag::SACKED) {

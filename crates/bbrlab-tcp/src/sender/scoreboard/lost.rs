@@ -5,8 +5,9 @@
 //! `tcp_undo_cwnd_reduction`, `tcp_mark_head_lost`.
 //! Deviations:
 //! 1. Packets that a timeout marked lost are removed from the order by time immediately, so that
-//!    scans after a timeout do not visit the whole window. The packets are put back if the timeout
-//!    was spurious. The kernel's scans skip such packets one by one; the results are the same.
+//!    scans after a timeout do not visit all unacknowledged packets. The packets are put back if
+//!    the timeout was spurious. The kernel's scans skip such packets one by one; the results are
+//!    the same.
 
 use bbrlab_cc::LostSkb;
 use bbrlab_cc::linux_int::before;

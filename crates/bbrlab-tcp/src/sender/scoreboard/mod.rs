@@ -122,8 +122,8 @@ pub(super) struct Scoreboard {
 pub(super) enum Counting {
     /// As in Linux: `spare_out` stays 0.
     Linux,
-    /// Retransmissions of packets that are not marked lost are counted in `spare_out`, because a
-    /// rule of ns-3 sends such retransmissions.
+    /// Retransmissions of packets that are not marked lost are counted in `spare_out`, because ns-3
+    /// sends such retransmissions.
     Spare,
     /// As with `Spare`, but a SACKed retransmission stays in flight until a cumulative ACK covers
     /// it. ns-3: `TcpTxBuffer::Update`, `BytesInFlight`.

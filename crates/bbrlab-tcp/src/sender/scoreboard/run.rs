@@ -25,7 +25,7 @@ pub(crate) struct Run {
     pub(crate) tx: PackedStamps,
     /// Number of segments.
     pub(crate) pcount: u32,
-    /// The slot of the first skb.
+    /// The slot of the first skb in the ring.
     pub(super) first: SkbId,
     /// Number of skbs, not counting an skb that is acknowledged in part.
     pub(super) count: u32,
@@ -35,8 +35,8 @@ pub(crate) struct Run {
     pub(super) memory: u32,
 }
 
-/// The extent of a run: its first slot, its numbers of skbs and segments, and the acknowledged
-/// bytes of one more skb.
+/// The extent of a run: its first slot in the ring, its numbers of skbs and segments, and the
+/// acknowledged bytes of one more skb.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts {
     pub(super) first: SkbId,

@@ -233,8 +233,8 @@ impl Scoreboard {
         true
     }
 
-    /// Moves the first unsent skb to the slot of the next new skb. The caller sends the skb and
-    /// then [adds](Self::add_to_flight) it to the skbs in flight.
+    /// Moves the first unsent skb to the ring's slot for the next new skb. The caller sends the skb
+    /// and then [adds](Self::add_to_flight) it to the skbs in flight.
     #[inline]
     pub(crate) fn take_unsent(&mut self, mss: u32) -> Cursor {
         let written = self.pop_unsent();
@@ -250,9 +250,9 @@ impl Scoreboard {
         self.behind.push_front(rest);
     }
 
-    /// Moves the first `len` bytes of the first unsent skb to the slot of the next new skb, as
-    /// [`Self::take_unsent`] moves the whole skb. The remaining bytes stay unsent, even if only the
-    /// FIN remains. Linux: `tso_fragment`.
+    /// Moves the first `len` bytes of the first unsent skb to the ring's slot for the next new skb,
+    /// as [`Self::take_unsent`] moves the whole skb. The remaining bytes stay unsent, even if only
+    /// the FIN remains. Linux: `tso_fragment`.
     #[inline]
     pub(crate) fn cut_unsent(&mut self, len: u32, mss: u32) -> Cursor {
         self.wmem_queued += SKB_OVERHEAD;
