@@ -50,9 +50,11 @@ class Scenario:
 
     Args:
         source: A file, a folder of results, the id of a built-in scenario, another scenario, or a
-            dict in the form of a scenario file. Without a source, give the file's tables as
-            keywords.
+            dict in the form of a scenario file. Without a source, give the file's keys and tables
+            as keywords.
         set: Values of keys that replace those of the source: a dict, or a list of `"key=value"`.
+        controls: Custom congestion controls by their names in the scenario: classes, or paths of
+            shared objects.
         name: The scenario's name, instead of the file's or the built-in's.
 
     Raises:
@@ -85,7 +87,9 @@ class Scenario:
         """The classes of congestion controls, and the paths of shared objects, by their names."""
     @property
     def name(self) -> str:
-        """The scenario's name: the file's without its extension, or the built-in's id."""
+        """The scenario's name: by default the file's without its extension, the built-in's id, or
+        `python` for a dict or keywords.
+        """
     @property
     def title(self) -> str:
         """The scenario's title; empty if it has none."""
@@ -104,7 +108,7 @@ class Scenario:
     def seeds(self) -> int:
         """Number of seeds per sweep point; the largest number if `repeat` has `until`."""
     def to_toml(self) -> str:
-        """Returns the scenario as the text of a file, with every key that has an effect.
+        """Returns the whole scenario as the text of a file, with its sweep and seeds.
 
         >>> import bbrlab as bl
         >>> print(*bl.Scenario("examples.dumbbell").to_toml().splitlines()[:2], sep="\\n")
@@ -156,10 +160,10 @@ class Scenario:
         """
     def estimate(self, *, on: str = "sim") -> dict[str, float]:
         """Returns an estimate of the cost without running: `runs`, `data_packets`, `events`, `cpu_s`,
-        `memory_bytes` (of the largest run), `records_bytes` (of the metrics of all runs, which a
-        sweep returns) and `series_rows`. The estimate is accurate within a factor of two if flows
-        fill the link. `on` is the back end whose CPU time is estimated. A `UsageError` names the
-        parts of the scenario that this back end cannot compute.
+        `memory_bytes` (of the largest run), `records_bytes` (of the metrics that a sweep of several
+        runs returns; 0 for one run) and `series_rows`. The estimate is accurate within a factor of
+        two if flows fill the link. `on` is the back end whose CPU time is estimated. A `UsageError`
+        names the parts of the scenario that this back end cannot compute.
 
         >>> import bbrlab as bl
         >>> 10_000 < bl.Scenario("examples.dumbbell").estimate()["data_packets"] < 20_000
@@ -417,10 +421,12 @@ class LostSkb:
 
 @final
 class Draw:
-    """The source of a flow's random integers, derived from the run's seed. Usable only during an event."""
+    """The source of a flow's random integers, derived from the run's seed. A class can use it only
+    during an event whose method has the argument `draw`.
+    """
 
     def below(self, bound: int) -> int:
-        """Returns a random integer in 0..bound; `bound` is at most 4294967295.
+        """Returns a random integer from 0 to `bound - 1`; `bound` is from 1 to 4294967295.
 
         Raises:
             RuntimeError: Outside of an event with a `draw`.

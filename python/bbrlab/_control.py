@@ -26,7 +26,7 @@ class CaState(IntEnum):
     DISORDER = 1
     """Duplicate ACKs or SACKs are present."""
     CWR = 2
-    """cwnd is being reduced because of ECN."""
+    """cwnd is being reduced because of ECN, or because a tail-loss probe repaired a loss."""
     RECOVERY = 3
     """Fast recovery."""
     LOSS = 4
@@ -41,13 +41,13 @@ class CwndEvent(IntEnum):
     CWND_RESTART = 1
     """cwnd is reduced after an idle time longer than the RTO."""
     COMPLETE_CWR = 2
-    """The end of CWR or of recovery."""
+    """The end of CWR or of fast recovery (only without `cong_control`)."""
     LOSS = 3
     """A retransmission timeout."""
     ECN_NO_CE = 4
-    """A packet with ECT, but without a CE mark, was received."""
+    """A packet with ECT, but without a CE mark, was received. The simulator never reports this event."""
     ECN_IS_CE = 5
-    """A CE-marked packet was received."""
+    """A CE-marked packet was received. The simulator never reports this event."""
     TLP_RECOVERY = 6
     """A tail-loss probe repaired a loss (only with `notes_in_flight`)."""
 
@@ -152,10 +152,10 @@ class CongestionControl:
         """
 
     def cong_avoid(self, conn: Conn, ack: int, acked: int) -> None:
-        """Handles an ACK outside of recovery: data up to `ack` is acknowledged, and `acked` packets are newly (S)ACKed.
+        """Handles an ACK of new data outside of CWR and fast recovery.
 
-        In recovery, PRR sets the window. The pacing rate follows from window and RTT. By default the window grows like
-        Reno's.
+        Data up to `ack` is acknowledged, and `acked` packets are newly (S)ACKed. In CWR and fast recovery, PRR sets the
+        window. The pacing rate follows from window and RTT. By default the window grows like Reno's.
         """
         _bbrlab.reno_cong_avoid(conn, acked)
 
@@ -169,13 +169,13 @@ class CongestionControl:
         apply."""
 
     def tso_segs(self, conn: Conn, mss_now: int) -> int:
-        """Returns the size of the next burst in segments of `mss_now` bytes. The default is the data of 1 ms at the
-        pacing rate."""
+        """Returns the size of the next burst in segments of `mss_now` bytes. The default is about the data of 1 ms at
+        the pacing rate, more at a minimum RTT below 5 ms, and at least `min_tso_segs`."""
         return 1
 
     def min_tso_segs(self, conn: Conn) -> int:
         """Returns the smallest burst in segments. The smallest burst may depend only on the pacing rate. The default is
-        2."""
+        2. A class that overrides `tso_segs` does not use `min_tso_segs`."""
         return 2
 
     def sndbuf_expand(self) -> int:
@@ -201,6 +201,7 @@ class CongestionControl:
         """Returns values for a row of the time series.
 
         Keys of `Info` fill the columns of the series. Every other key becomes a column of its own in `Result.series`.
+        Such a column has no values for a flow with several connections.
         """
         return {}
 
@@ -247,8 +248,8 @@ def check_names(control: type[CongestionControl]) -> None:
             if len(other) > 1:
                 raise TypeError(
                     f"{control.__qualname__}.{name}: expected the name of an event, found one of other simulators; ACKs call `cong_avoid`, "
-                    "which sets the window outside of recovery, or `cong_control`, which sets window and pacing rate in all "
-                    f"states; rename it to one of them, or to '_{name}' if it is a helper"
+                    "which sets the window outside of CWR and fast recovery, or `cong_control`, which sets window and "
+                    f"pacing rate in all states; rename it to one of them, or to '_{name}' if it is a helper"
                 )
             for near in other or difflib.get_close_matches(name, known, 1, 0.8):
                 what = f"the event {near!r}" if near in EVENTS else f"the attribute {near!r}"

@@ -21,8 +21,8 @@ class Mistake(TypedDict):
     """
 
     file: str
-    """The scenario file; `set` for a key in the argument `set`; `<dict>` or `<keywords>` for a scenario given as a
-    dict or as keywords."""
+    """The scenario file; `set` for a value in an argument such as `set` or `over`; `<dict>` or `<keywords>` for a
+    scenario given as a dict or as keywords."""
     line: int | None
     """The line, from 1; None if the mistake concerns the whole scenario."""
     column: int | None
@@ -30,6 +30,7 @@ class Mistake(TypedDict):
     expected: str
     """The key and the expected value."""
     found: str
+    """The value found, after the word "found"."""
     help: list[str]
     """Suggestions, such as the nearest valid name."""
     notes: list[str]
@@ -93,7 +94,7 @@ class Error(Exception):
 
 
 class UsageError(Error, ValueError):
-    """The request is impossible; nothing was run.
+    """The call cannot be done: for example, the work exceeds `limit`, or a folder contains other files.
 
     >>> import bbrlab as bl
     >>> bl.run("examples.dumbbell", limit=1000)
@@ -140,12 +141,12 @@ class ScenarioError(UsageError):
 
     @property
     def expected(self) -> str | None:
-        """The value expected at the first mistake; None if `mistakes` is empty."""
+        """The key of the first mistake and the expected value; None if `mistakes` is empty."""
         return self.mistakes[0]["expected"] if self.mistakes else None
 
     @property
     def found(self) -> str | None:
-        """The value found at the first mistake; None if `mistakes` is empty."""
+        """The value found at the first mistake, after the word "found"; None if `mistakes` is empty."""
         return self.mistakes[0]["found"] if self.mistakes else None
 
 
@@ -169,7 +170,9 @@ class RunError(Error, RuntimeError):
 
 
 class ControlError(RunError):
-    """A custom congestion control raised an exception, which ended the run and is the cause of this exception.
+    """A custom congestion control raised an exception or returned an invalid value, which ended the run.
+
+    The exception, or the error about the value, is the cause of this exception.
 
     >>> import bbrlab as bl
     >>> class Broken(bl.CongestionControl):
@@ -189,7 +192,7 @@ class ControlError(RunError):
     flow: int
     """The number of the congestion control's flow."""
     event: str
-    """The method that raised the exception; `__init__` if the instance could not be made."""
+    """The method that failed; `__init__` if the instance could not be made."""
     time_s: float | None
     """The simulated time of the event; None for `__init__`."""
 

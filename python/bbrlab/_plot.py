@@ -213,7 +213,8 @@ class RunPlots:
             panels: Any of `throughput`, `rtt`, `cwnd`, `inflight`, `pacing` and `queue`.
             group: The groups of flows to draw; by default all.
             title: The title; by default, a new figure has the scenario's title. An empty text omits the title.
-            legend: Whether to draw a legend, or its place: "top", or a place in the axes such as "best".
+            legend: Whether to draw a legend of 2 to 16 lines, or its place: "top", or a place in the axes such as
+                "best". Altair ignores this argument.
             labels: Texts for names of flows, links and axes.
             axes: The axes to draw on, one per panel, instead of new ones.
             backend: `matplotlib`, or `altair`.
@@ -534,16 +535,19 @@ class SweepPlots:
         Args:
             name: The column.
             x: The swept key; by default the first one.
-            hue: What colours show: `group`, or a swept key. Dashes and marks show the remaining keys.
+            hue: What colours show: `group`, or a swept key. Dashes and marks then show the remaining keys and the
+                groups. By default, each line has its own colour.
             col: A swept key with a panel for each of its values.
             group: The groups to draw, by their names in `flows` or in the printed table, such as `flows[0]`. With
                 `group`, a metric of single flows is the mean over the flows of a group, in each run.
             flow: The number of the flow to draw, instead of groups.
             link: The link to draw, for a column of `links`.
             where: Swept keys, each with one value or a list of values; runs with other values are excluded.
-            seeds: Whether to draw a dot for each run.
-            title: The title; by default, a new figure has the scenario's title. An empty text omits the title.
-            legend: Whether to draw a legend, or its place: "top", or a place in the axes such as "best".
+            seeds: Whether to draw a dot for each run, on lines with several seeds. Altair draws no dots.
+            title: The title; by default, a new figure has the scenario's title, followed by the chosen groups, flow,
+                link and values. An empty text omits the title.
+            legend: Whether to draw a legend of 2 to 16 lines, or its place: "top", or a place in the axes such as
+                "best". Altair ignores this argument.
             labels: Texts for names of groups, keys, values and metrics. A key whose text is empty is not named in the
                 legend.
             ax: The axes to draw on; with `col`, one per panel.
@@ -591,7 +595,8 @@ class SweepPlots:
             link: The link to draw, for a column of `links`.
             where: Swept keys, each with one value or a list of values; runs with other values are excluded.
             title: The title; by default, a new figure has the scenario's title. An empty text omits the title.
-            legend: Whether to draw a legend, or its place: "top", or a place in the axes such as "best".
+            legend: Whether to draw a legend of 2 to 16 lines, or its place: "top", or a place in the axes such as
+                "best". Altair ignores this argument.
             labels: Texts for names of groups and metrics.
             ax: The axes to draw on.
             backend: `matplotlib`, or `altair`.
@@ -631,20 +636,21 @@ class SweepPlots:
     ) -> Any:
         """Plots the mean over seeds of a column of `flows`, `runs` or `links` against two swept keys.
 
-        A grey cell has no value. Either the sweep point has no run, or a metric of groups is drawn and two groups of
-        flows have equal names at this point. Groups with equal names are one group, so the point has fewer groups than
-        other points.
+        A grey cell has no value. The sweep point has no run, the run has no value of the metric, or two groups of flows
+        have equal names at this point. Groups with equal names are one group, so the point has fewer groups than other
+        points. A metric of runs, of links, or of a single flow chosen by `flow` has a value at such a point.
 
         Args:
             name: The column.
             x: The swept key of the horizontal axis; by default the first one.
-            y: The swept key of the vertical axis; by default the second one.
+            y: The swept key of the vertical axis; by default the first one that is not `x`.
             group: The group to draw. With `group`, a metric of single flows is the mean over the group's flows, in
                 each run.
             flow: The number of the flow to draw.
             link: The link to draw, for a column of `links`.
             where: Swept keys, each with one value or a list of values; runs with other values are excluded.
-            intervals: Whether to write half the width of the 95 % confidence interval below each mean.
+            intervals: Whether to write half the width of the 95 % confidence interval below each mean. Altair writes
+                neither means nor intervals.
             title: The title; by default, a new figure has the scenario's title. An empty text omits the title.
             labels: Texts for names of keys, values and metrics.
             ax: The axes to draw on.

@@ -55,7 +55,7 @@ class Result:
 
     @cached_property
     def scenario(self) -> Scenario:
-        """The scenario of only this run."""
+        """The scenario of only this run, without classes of custom congestion controls."""
         return Scenario._restore(str(self.summary["scenario"]), self._records.toml)
 
     @cached_property
@@ -88,8 +88,11 @@ class Result:
 
     @cached_property
     def series(self) -> Table:
-        """The flows over time, a row per flow and sample: the columns of `series.parquet`, the flow's `name`, `group`
-        and `cc`, and the values that custom congestion controls report under keys of their own."""
+        """The flows over time, a row per flow and sample: the columns of `series.parquet`, and the flow's `name`,
+        `group` and `cc`.
+
+        Values that custom congestion controls report under keys of their own are further columns. A run that was
+        opened from a folder does not have these columns."""
         return Table(self._records.frame("series"))
 
     @cached_property
@@ -99,7 +102,10 @@ class Result:
 
     @cached_property
     def transfers(self) -> Table:
-        """A row per transfer that has ended: the columns of `transfers.parquet`. Empty without transfers."""
+        """A row per transfer that began: the columns of `transfers.parquet`. Empty without transfers.
+
+        A transfer that did not complete has no `fct_s`. For a table of flows with `arrivals`, only the first 10 000
+        transfers that complete have rows."""
         return Table(self._records.frame("transfers"))
 
     @cached_property
@@ -134,8 +140,8 @@ class Result:
         return self.flows.to_pandas()
 
     def to_xarray(self) -> xarray.Dataset:
-        """The flows over time with the dimensions `flow` and `time_s`. The names of variables end in their unit, which
-        is also an attribute.
+        """The flows over time with the dimensions `flow` and `time_s`. The name of a variable with a unit ends in the
+        unit, and its attribute `units` has the unit.
 
         >>> import bbrlab as bl
         >>> dict(bl.run("examples.dumbbell", {"sample": "100ms"}).to_xarray()["srtt_us"].sizes)
@@ -259,7 +265,7 @@ class Results:
 
     @property
     def computed(self) -> int:
-        """Number of runs that this call has computed."""
+        """Number of runs that the call of `sweep` has computed; 0 for results that were opened from a folder."""
         return self._records.computed
 
     @property
@@ -315,8 +321,8 @@ class Results:
 
     @cached_property
     def flows(self) -> Table:
-        """A row per run and flow: the columns of `summary.parquet`, with the swept keys first. A swept quantity has a
-        second column with its number in the base unit, such as `bottleneck.buffer_bdp`."""
+        """A row per run and flow: the columns of `summary.parquet`, with the swept keys first. A swept quantity has
+        further columns with its number, one per base unit of its values, such as `bottleneck.buffer_bdp`."""
         return Table(self._records.frame("flows"))
 
     @cached_property
@@ -379,7 +385,7 @@ class Results:
 
     def to_xarray(self) -> xarray.Dataset:
         """The metrics with the swept keys, `seed` and `flow` as dimensions. The values of a swept quantity, such as a
-        buffer, are numbers in its base unit.
+        buffer, are numbers if all have the same base unit.
 
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "2bdp"]}, seeds=3)

@@ -94,12 +94,14 @@ def run(
         controls: Custom congestion controls: classes by their names in the scenario, or the paths of shared objects by
             their names `plugin:NAME`. Without `controls`, a class can replace its name in `set` or in a dict, as in
             `{"flows.cc": MyControl}`.
-        seed: The run's seed. If the scenario has several seeds, only this one is run.
+        seed: The run's seed. If the scenario has several seeds, only this one is run, unless `set` has `repeat`.
         on: The back end that computes the run, as `--on` of the command line.
         out: A folder for the files that the command line writes. Without `out`, nothing is written.
-        force: Whether to recompute a complete run in the folder, and to overwrite another run.
+        force: Whether to recompute a complete run in the folder, to overwrite other results, and to write next to
+            other files.
         pictures: Whether to write the run's plot to the folder.
-        limit: Maximum work in data packets; 10 000 000 000 by default.
+        limit: Maximum work in data packets; 10 000 000 000 by default. A byte of memory counts as one packet, a row of
+            `series` or `queue` as 100.
         progress: Whether to show progress, or a function to call with it.
 
     Raises:
@@ -166,14 +168,16 @@ def sweep(
             interpreter runs one thread at a time. With an executor of processes, pickle must be able to transfer the
             classes.
         seed: The first seed. If the scenario has several seeds per sweep point, `seed` needs `seeds`. If the scenario
-            has one seed and `seeds` is not given, a warning says that `seed` is not the number of seeds.
+            has one seed per point and `seeds` is not given, a `seed` above 1 gives a warning: `seed` is not the number
+            of seeds.
         on: The back end that computes the runs, as `--on` of the command line.
-        out: A folder, in which each run gets its own folder. Complete runs in the folder are not recomputed.
-        force: Whether to recompute complete runs.
+        out: A folder, in which each run gets its own folder; a single run's files are in `out` itself. Complete runs in
+            the folder are not recomputed, except with `force` or with classes in `controls`.
+        force: Whether to recompute complete runs, to overwrite other results, and to write next to other files.
         pictures: Whether to write the sweep's plots to the folder.
         jobs: Number of concurrent runs; one per processor by default.
-        limit: Maximum work in data packets; 10 000 000 000 by default. With an executor, the limit applies to each
-            chunk of runs.
+        limit: Maximum work in data packets; 10 000 000 000 by default. A byte of memory counts as one packet, a row of
+            a time series as 100. With an executor, the limit applies to each chunk of runs.
         executor: A `concurrent.futures.Executor`, such as Dask's `client.get_executor()`, or a pool with `apply_async`,
             such as Ray's. The executor's workers compute the runs, the heaviest first. The workers write the runs to
             `out`, which all of them must be able to access, or return the runs. The runs of a lost worker are
@@ -186,8 +190,8 @@ def sweep(
             exist, or the back end cannot compute a part of the scenario.
         ControlError: If a custom congestion control raised an exception.
         RunError: If a file cannot be written.
-        KeyboardInterrupt: After Ctrl-C. With `out`, complete runs stay in the folder, and the same call continues from
-            these runs.
+        KeyboardInterrupt: After Ctrl-C. With `out`, complete runs stay in the folder. The same call then computes only
+            the other runs, unless it recomputes complete runs (see `out`).
 
     >>> import bbrlab as bl
     >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["0.5bdp", "8bdp"]})
@@ -219,16 +223,18 @@ def reproduce(
     out: str | os.PathLike[str] | None = None,
     limit: float | None = None,
 ) -> dict[str, Any]:
-    """Runs experiments of the five papers. Compares published with measured values, and gives a verdict on each claim.
+    """Runs experiments of the five papers, or the test cases `c4`. Compares published with measured values, and gives a
+    verdict on each claim.
 
     Args:
         names: Papers or experiments, such as `lanigan2020.single-flow`; by default all.
-        seeds: Seeds per sweep point; five by default, one at 1 Gbit/s.
-        quick: One seed, no sweep points at 1 Gbit/s, and shorter runs if the metrics settle early.
+        seeds: Seeds per sweep point; five by default, one at 1 Gbit/s and above.
+        quick: One seed, no sweep points at 1 Gbit/s, and shorter runs if the metrics settle early. A claim that needs
+            more gets no verdict.
         explain: Whether to find, for each claim that is expected to be an artifact of the paper's setup, the settings
             that make the claim true.
-        out: The folder for the runs; `bbrlab-runs` by default.
-        limit: Maximum work in data packets.
+        out: The folder for the runs; `bbrlab-runs` by default. Each experiment has its own folder in it.
+        limit: Maximum work in data packets; 10 000 000 000 by default, as in `run`.
 
     Returns:
         The document of `bbrlab reproduce --json`, with `claims`, `experiments`, `cpu_s` and other keys.
@@ -259,14 +265,15 @@ def validate_golden(*folders: str | os.PathLike[str], only: Sequence[str] = ()) 
     """Replays recorded calls of the kernel's congestion controls with bbrlab's versions, and compares the results.
 
     Args:
-        folders: Folders with a manifest of traces.
+        folders: One or more folders, each with a manifest of traces.
         only: Names of algorithms, or of services of the TCP core such as `prr`; by default all.
 
     Returns:
         The document of `bbrlab validate golden --json`.
 
     Raises:
-        UsageError: If a folder has no traces, or a trace is missing or damaged.
+        UsageError: If there is no folder, a folder has no traces, a trace is missing or damaged, or a name in `only` is
+            unknown.
 
     >>> import bbrlab as bl
     >>> replayed = bl.validate_golden("../crates/bbrlab-oracle/tests/data/golden", only=["bbr1"])
@@ -303,7 +310,7 @@ def compare(*results: str | os.PathLike[str] | Result | Results) -> dict[str, An
 
 
 def algorithms() -> list[dict[str, Any]]:
-    """Lists the congestion controls with their names, origins and parameters.
+    """Lists the built-in congestion controls with their names, origins and parameters.
 
     >>> import bbrlab as bl
     >>> [a["name"] for a in bl.algorithms()][:3]

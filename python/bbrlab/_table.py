@@ -1,4 +1,4 @@
-"""Tables of results: columns that numpy, polars, pandas, pyarrow and DuckDB read without a copy."""
+"""Tables of results: columns that numpy, polars, pyarrow and DuckDB read without a copy."""
 
 from __future__ import annotations
 
@@ -117,13 +117,14 @@ class Table:
     def __getitem__(self, key: str | int | np.integer[Any] | slice | list[str] | list[int] | npt.NDArray[Any]) -> Any:
         """Returns a column, a row, or a table of some columns or rows.
 
-        A column is an array of shape (rows,). Whole numbers are int64, other numbers float64. Arrays of columns are
-        read-only, and not copied if the table has one chunk. Columns of text have the dtype `object`. A missing value
-        is None among words and NaN among numbers. NaN makes a column of whole numbers float64.
+        A column is an array of shape (rows,). Whole numbers are int64, other numbers float64. An array of numbers is
+        read-only and not copied if the table has one chunk and no value is missing. Columns of text have the dtype
+        `object`. A missing value is None among words and NaN among numbers. NaN makes a column of whole numbers
+        float64.
 
         Args:
-            key: The name of a column, the number of a row, a list of names, a slice, an array of row numbers, or an
-                array with True for each row to keep.
+            key: The name of a column, the number of a row, a list of names, a slice, a list or array of row numbers, or
+                an array with True for each row to keep.
 
         Raises:
             KeyError: If a column does not exist.
@@ -228,7 +229,7 @@ class Table:
         return polars.DataFrame(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The table as a pandas data frame. Words and columns with missing values are copied.
+        """The table as a pandas data frame. Unlike polars and pyarrow, pandas copies the columns.
 
         >>> import bbrlab as bl
         >>> int(bl.run("examples.dumbbell").queue.to_pandas()["packets"].max())

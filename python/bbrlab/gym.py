@@ -150,10 +150,10 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
 
     **Reward**: `log_power` of the observation, or what the argument `reward` returns for the observation.
 
-    **Episode**: from the end of the flow's handshake to the end of the scenario, then `truncated`; `terminated` is
-    never true. The last step of an episode may be shorter than the others. The seed of the run is drawn from the
-    environment's generator, so `reset(seed=...)` determines the whole episode. After the end, `result` has the run's
-    results.
+    **Episode**: from the end of the step in which the flow connects to the end of the scenario, then `truncated`;
+    `terminated` is never true. The last step of an episode may be shorter than the others. The seed of the run is
+    drawn from the environment's generator, so `reset(seed=...)` determines the whole episode. After the end, `result`
+    has the run's results.
 
     Args:
         scenario: A scenario of one run, or a function that draws such a scenario for each episode with the
@@ -222,7 +222,7 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
         return self._result
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
-        """Begins an episode: runs the scenario until the agent's flow is connected."""
+        """Begins an episode: runs the scenario in whole steps until the agent's flow is connected."""
         super().reset(seed=seed)
         scenario, hand = self._fixed or self._with_agent(self._drawn())
         hand.restart()

@@ -46,7 +46,7 @@ pub(crate) enum Verb {
     /// every claim
     #[command(after_help = examples_of_reproduce())]
     Reproduce(ReproduceArgs),
-    /// List algorithms, scenarios, papers and metrics
+    /// List algorithms, queue disciplines, scenarios, papers and metrics
     #[command(after_help = "Examples:
   bbrlab list
   bbrlab list algorithms bbr3
@@ -114,7 +114,7 @@ Examples:
     )]
     Lab(LabArgs),
     /// Import measurements of a testbed as a run: JSON of iperf3, pcap, pcapng, logs of ss, Flent,
-    /// CSV
+    /// XML of ns-3's FlowMonitor, CSV
     #[command(after_help = "Examples:
   bbrlab import client.json --out measured
   bbrlab import sender.pcap --cc bbr3,cubic --out measured
@@ -189,7 +189,8 @@ pub(crate) struct Running {
     /// Runs in parallel [default: one per processor]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) jobs: Option<u32>,
-    /// Folder for the results [default: bbrlab-runs/NAME-HASH]
+    /// Folder for the results; `reproduce` and several scenarios write to subfolders of it
+    /// [default: bbrlab-runs/NAME-HASH; for a folder of results, this folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Recompute and overwrite existing results
@@ -283,8 +284,8 @@ pub(crate) struct ReproduceArgs {
     /// Seeds per point [default: 5, or 1 at 1 Gbit/s and above]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seeds)]
     pub(crate) seeds: Option<u64>,
-    /// Run one seed, no points at 1 Gbit/s, and only 30 s where metrics settle early; claims that
-    /// need more get no verdict
+    /// Run one seed, no points at 1 Gbit/s or more, and only 30 s where metrics settle early;
+    /// claims that need more get no verdict
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) quick: bool,
     /// Also show values of this back end, next to the published and the simulated ones. Runs one
@@ -583,7 +584,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "LIB", requires = "on", value_hint = ValueHint::FilePath)]
     pub(crate) plugin: Vec<PathBuf>,
     /// Number of seeds of the scenario, instead of its `repeat`; with --random, of each random
-    /// scenario [default with --random: 10 on the simulator, 3 on a kernel]
+    /// scenario [default with --random: 10 on the simulator, 3 on other back ends]
     #[arg(long, value_name = "N", requires = "on", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) seeds: Option<u64>,
     /// Compare this number of random scenarios instead, and list those that differ
@@ -638,7 +639,7 @@ pub(crate) struct ImportArgs {
     /// Folder for the run's records
     #[arg(long, required = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: PathBuf,
-    /// Name of the run in tables and plots [default: the name of the first file]
+    /// Name of the run in tables and plots [default: the first file's name without its ending]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Names of the flows' congestion controls, instead of the names in the files: one for all
@@ -707,7 +708,7 @@ pub(crate) struct ExportArgs {
     /// Overwrite existing files
     #[arg(long)]
     pub(crate) force: bool,
-    /// Folder for the files [default: the folder of each Parquet file]
+    /// Folder for the files [default: the folders of the results]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
     /// If a folder has no results itself, write next to all results in the folders below it

@@ -13,9 +13,8 @@ use crate::pool::{Pool, Worker};
 /// The results of replaying the logs in some folders.
 #[derive(Clone, Debug)]
 pub struct PacketReplays {
-    /// The results of all episodes (recorded connections) that could be replayed. The report also
-    /// lists the episodes that were omitted, and the episodes of which only the receiver was
-    /// replayed.
+    /// The results of all episodes (packet logs) that could be replayed. The report also lists the
+    /// episodes that were omitted, and the episodes of which only the receiver was replayed.
     pub report: PacketsReport,
     /// The reasons why some packet logs could not be replayed, in the folders' order.
     pub damaged: Vec<LogError>,
@@ -43,8 +42,8 @@ pub fn validate_packets(
             folder.known.iter().map(move |episode| (episode, folder.known.as_slice()))
         })
         .collect();
-    // The pool begins with the pieces of the highest weight. Connections whose beginning was not
-    // recorded take longest and are last in the list, so use the index as the weight.
+    // The pool begins with the pieces of the highest weight. Packet logs that lack the beginning of
+    // the run take longest and are last in the list, so use the index as the weight.
     let weight = |place: usize| place as u64;
     let work = |&(episode, folder): &(&Episode, &[Episode]), _: &Worker<'_>| {
         Ok::<_, Infallible>(packets::validate_episode(episode, folder))

@@ -419,7 +419,7 @@ fields!(LostSkb, readable { PyLostSkb, skb, skb, {
 } });
 
 /// The source of a flow's random integers, derived from the run's seed. A class can use it only
-/// during an event.
+/// during an event whose method has the argument `draw`.
 #[pyclass(frozen, name = "Draw", module = "bbrlab._bbrlab")]
 pub(crate) struct PyDraw(Mutex<Option<Lent>>);
 
@@ -441,7 +441,10 @@ impl PyDraw {
 
 #[pymethods]
 impl PyDraw {
-    /// Returns a random integer in `0..bound`.
+    /// Returns a random integer from 0 to `bound - 1`; `bound` is from 1 to 4294967295.
+    ///
+    /// Raises:
+    ///     RuntimeError: Outside of an event with a `draw`.
     fn below(&self, bound: &Bound<'_, PyAny>) -> PyResult<u32> {
         let bound = whole("draw.below", bound, (1, u32::MAX.into(), "a bound"))?;
         match &mut *self.lent() {

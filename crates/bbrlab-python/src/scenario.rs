@@ -23,9 +23,11 @@ use crate::shown::shown;
 ///
 /// Args:
 ///     source: A file, a folder of results, the id of a built-in scenario, another scenario, or a
-///         dict in the form of a scenario file. Without a source, give the file's tables as
-///         keywords.
+///         dict in the form of a scenario file. Without a source, give the file's keys and tables
+///         as keywords.
 ///     set: Values of keys that replace those of the source: a dict, or a list of `"key=value"`.
+///     controls: Custom congestion controls by their names in the scenario: classes, or paths of
+///         shared objects.
 ///     name: The scenario's name, instead of the file's or the built-in's.
 ///
 /// Raises:
@@ -185,7 +187,8 @@ impl PyScenario {
         Ok(controls)
     }
 
-    /// The scenario's name: the file's without its extension, or the built-in's id.
+    /// The scenario's name: by default the file's without its extension, the built-in's id, or
+    /// `python` for a dict or keywords.
     #[getter]
     fn name(&self) -> &str {
         self.inner.name()
@@ -222,7 +225,7 @@ impl PyScenario {
         self.inner.repeat()
     }
 
-    /// Returns the scenario as the text of a file, with every key that has an effect.
+    /// Returns the whole scenario as the text of a file, with its sweep and seeds.
     ///
     /// >>> import bbrlab as bl
     /// >>> print(*bl.Scenario("examples.dumbbell").to_toml().splitlines()[:2], sep="\n")
@@ -313,10 +316,10 @@ impl PyScenario {
     }
 
     /// Returns an estimate of the cost without running: `runs`, `data_packets`, `events`, `cpu_s`,
-    /// `memory_bytes` (of the largest run), `records_bytes` (of the metrics of all runs, which a
-    /// sweep returns) and `series_rows`. The estimate is accurate within a factor of two if flows
-    /// fill the link. `on` is the back end whose CPU time is estimated. A `UsageError` names the
-    /// parts of the scenario that this back end cannot compute.
+    /// `memory_bytes` (of the largest run), `records_bytes` (of the metrics that a sweep of several
+    /// runs returns; 0 for one run) and `series_rows`. The estimate is accurate within a factor of
+    /// two if flows fill the link. `on` is the back end whose CPU time is estimated. A `UsageError`
+    /// names the parts of the scenario that this back end cannot compute.
     ///
     /// >>> import bbrlab as bl
     /// >>> 10_000 < bl.Scenario("examples.dumbbell").estimate()["data_packets"] < 20_000

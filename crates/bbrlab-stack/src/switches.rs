@@ -23,7 +23,7 @@ crate::settings! {
             without: AS_RECOVERY;
         /// `None`: on with `Recovery::Linux`, otherwise off.
         pub tlp: Option<bool> = None, "tlp", "0.1.0",
-            "tail loss probes",
+            "tail loss probes, which also need `sack = true`",
             without: AS_RECOVERY;
         /// `None`: on with `Recovery::Linux`, otherwise off.
         pub undo: Option<bool> = None, "undo", "0.1.0",

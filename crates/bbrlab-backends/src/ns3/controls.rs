@@ -41,9 +41,15 @@ fn camel_case(name: &str) -> String {
     camel
 }
 
+/// The types in the module whose names [`camel_case`] would not give: each algorithm's name with
+/// the name of its type. `adapters/ns3/model/bbrlab-types.cc` has the same list.
+const NAMES: [(&str, &str); 1] = [("bbrplus", "BbrPlus")];
+
 /// Returns the type of one of our algorithms in the module: `bbrlab::BbrPrime` for `bbr_prime`.
 pub(super) fn type_in_module(cc: Algorithm) -> String {
-    format!("bbrlab::{}", camel_case(cc.name()))
+    let listed = NAMES.iter().find(|(name, _)| *name == cc.name());
+    let name = listed.map_or_else(|| camel_case(cc.name()), |(_, name)| (*name).to_owned());
+    format!("bbrlab::{name}")
 }
 
 /// Returns the name of a flow's congestion control as a type of ns-3; `udp` for a UDP flow.
@@ -83,7 +89,7 @@ mod tests {
     use bbrlab_run::Algorithm;
     use bbrlab_scenario::Scenario;
 
-    use super::{attributes, type_in_module};
+    use super::{NAMES, attributes, type_in_module};
 
     #[test]
     fn parameters_are_attributes_of_the_types() {
@@ -109,5 +115,14 @@ mod tests {
         assert_eq!(type_in_module(Algorithm::Bbr1), "bbrlab::Bbr1");
         assert_eq!(type_in_module(Algorithm::BbrPrime), "bbrlab::BbrPrime");
         assert_eq!(type_in_module(Algorithm::DelayBbr), "bbrlab::DelayBbr");
+        assert_eq!(type_in_module(Algorithm::BbrPlus), "bbrlab::BbrPlus");
+    }
+
+    #[test]
+    fn the_module_has_the_same_list_of_names() {
+        let module = include_str!("../../../../adapters/ns3/model/bbrlab-types.cc");
+        let list: Vec<String> =
+            NAMES.iter().map(|(name, of_type)| format!("{{\"{name}\", \"{of_type}\"}}")).collect();
+        assert!(module.contains(&format!("NAMES[] = {{{}}};", list.join(", "))), "{list:?}");
     }
 }

@@ -92,8 +92,8 @@ struct OfSide {
     mismatches: u64,
 }
 
-/// The first field, in one recorded connection (episode), whose value in our packet differs from
-/// the value in Linux's packet.
+/// The first field, in one packet log (episode), whose value in our packet differs from the value
+/// in Linux's packet.
 #[derive(Serialize)]
 struct First<'a> {
     time_ns: u64,

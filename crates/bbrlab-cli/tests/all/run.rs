@@ -448,22 +448,27 @@ fn a_name_in_a_list_has_its_details_and_a_wrong_one_a_suggestion() {
 
         parameters of codel, pie
         parameter  default  meaning
-        ───────────────────────────────────────────────────────────────────────────────────
+        ────────────────────────────────────────────────────────────────────────────────────────────────────
         limit      1000pkt  most packets in the queue
-        ecn        false    whether ECN-capable packets are marked where others are dropped
+        ecn        false    whether ECN-capable packets are marked where others are dropped; `pie` marks
+                            only up to a drop probability of 10 %
 
         parameters of codel
         parameter     default  meaning
-        ───────────────────────────────────────────────────────────────────────────────────────────
+        ────────────────────────────────────────────────────────────────────────────────────────────────────
         target        "5ms"    the acceptable wait
-        interval      "100ms"  how long packets may wait longer than `target` before the first drop
-        ce_threshold  none     ECN-capable packets that waited longer than this are marked at once
+        interval      "100ms"  how long packets may wait longer than `target` before the first is dropped or
+                               marked
+        ce_threshold  none     ECN-capable packets that waited longer than this are marked when they leave,
+                               even without `ecn`; `fq` does not mark packets on its fast path (see its
+                               page)
 
         parameters of pie
         parameter          default  meaning
         ────────────────────────────────────────────────────────────────────────────────────────────────────
         target             "15ms"   the acceptable wait
-        tupdate            "15ms"   how often the probability is computed
+        tupdate            "15ms"   how often the probability is computed; for `pie` and `fq_pie`, Linux's
+                                    timer adds 1 ms or more
         alpha              2        weight of the distance from `target`, in 1/16 per second, at most 32;
                                     for `dualpi2` in 1/256 per second
         beta               20       weight of the change of the wait, in the unit of `alpha`

@@ -211,7 +211,7 @@ const SPECIAL: &[Key<StackSpec>] = &[
         ]),
         "when the receiver sends an ACK: as in Linux, or with `{ every = 2, timer = \"200ms\" }` after two segments or \
          200 ms. The first segment, a duplicate, and a segment above or in a gap are acknowledged at once. \
-         `{ every = 1 }` under the profile `linux` is the route's `quickack 1`",
+         `{ every = 1 }` without `timer`, under the profile `linux`, is the route's `quickack 1`",
         |spec: &mut StackSpec, given| {
             let profile = spec.profile;
             let delack = given.value(|reader, node, name| read_delack(reader, node, name, profile));
@@ -225,8 +225,8 @@ const SPECIAL: &[Key<StackSpec>] = &[
         "0.1.0",
         Form::Time,
         "step of the clocks of all hosts and links; at most `\"1ms\"`. An event that is due between two steps happens \
-         at the later step or, if steps are shorter than 500 ns, often one step after the later step. Coarse steps \
-         imitate a test bed",
+         at the later step or, if steps are shorter than 500 ns, often up to 500 ns after the later step. Coarse \
+         steps imitate a test bed",
         |spec: &mut StackSpec, given| set(&mut spec.stack.clock_step, given.value(read_clock_step)),
         |spec| show_text(&show_span(spec.stack.clock_step)),
     ),

@@ -101,7 +101,7 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.group.as_deref().and_then(show_text),
     )
     .without(
-        "`cc`, or the base RTT if the flows differ only in the base RTT",
+        "`cc`, or the base RTT if all flows have the same `cc` but not the same base RTT",
     ),
     // The path.
     key(
@@ -120,7 +120,7 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
         |flow: &mut FlowSpec, given| flow.left_delay = given.placed(Reader::span),
         |flow| flow.left_delay.and_then(|delay| show_text(&show_span(delay.value))),
     )
-    .without("the delay in `[access]`"),
+    .without("the delay in `[access]`; `\"0s\"` with `path` or `left_link`"),
     key(
         "right_delay",
         "0.1.0",
@@ -129,7 +129,7 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
         |flow: &mut FlowSpec, given| flow.right_delay = given.placed(Reader::span),
         |flow| flow.right_delay.and_then(|delay| show_text(&show_span(delay.value))),
     )
-    .without("the delay in `[access]`"),
+    .without("the delay in `[access]`; `\"0s\"` with `path` or `right_link`"),
     key(
         "left_link",
         "0.1.0",
@@ -158,7 +158,7 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
         "return_path",
         "0.1.0",
         Form::List(&Form::Text),
-        "names of the links that the flow's ACKs cross",
+        "names of the links that the flow's ACKs cross, each in its forward direction; only with `path`",
         |flow: &mut FlowSpec, given| flow.return_path = given.value(read_path),
         |flow| flow.return_path.as_deref().map(show_path),
     )
@@ -192,7 +192,7 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
         "stop",
         "0.1.0",
         Form::Time,
-        "from this time on the application sends nothing",
+        "from this time on the application writes nothing; data that it has written is still sent",
         read_stop,
         |flow| flow.stop.and_then(|stop| show_text(&show_span(stop))),
     ),
@@ -395,9 +395,9 @@ const SOURCES: &[Key<FlowSpec>] = &[
         "page",
         "0.2.0",
         traffic::PAGE_FORM,
-        "source: page loads over `count` connections. `{ objects = [1, 12, 20], think = \"2s\" }`: one object of \
-         `bytes` or `sizes`, then 12 objects, then 20; each round begins when the round before has been read. \
-         `delay_ms` in the results has the load times of pages. See [Page loads](traffic.md#page-loads)",
+        "source: page loads; the flow's `count` is the number of connections. `{ objects = [1, 12, 20], think = \"2s\" \
+         }`: one object of `bytes` or `sizes`, then 12 objects, then 20; each round begins when the round before has \
+         been read. `delay_ms` in the results has the load times of pages. See [Page loads](traffic.md#page-loads)",
         |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_page),
         |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_page),
     )

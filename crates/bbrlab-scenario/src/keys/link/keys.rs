@@ -84,8 +84,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "rate",
         "0.1.0",
         RATE,
-        "how fast the link sends; a list is a schedule such as `[[\"0s\", \"40Mbit/s\"], [\"40s\", \"80Mbit/s\"]]`, a \
-         text is the path of a Mahimahi trace, relative to the scenario's folder",
+        "how fast the link sends in the forward direction; a list is a schedule such as `[[\"0s\", \"40Mbit/s\"], \
+         [\"40s\", \"80Mbit/s\"]]`, a text is the path of a Mahimahi trace, relative to the scenario's folder",
         |spec: &mut LinkSpec, given| spec.link.rate = given.value(read_rate).unwrap_or(MISREAD),
         |spec| {
             let is_of_trace = spec.trace.as_ref().is_some_and(|trace| trace.rate.is_some());
@@ -127,7 +127,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         |spec| spec.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
     .acts_on(Acts::Forward)
-    .without("`\"1bdp\"`"),
+    .without("`\"1bdp\"`; with a queue discipline, the limit in `queue` or `tc`'s default"),
     key(
         "buffer_unit",
         "0.1.0",
@@ -214,10 +214,10 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
                 optional("outage", Form::Time),
             ]),
         ]),
-        "how the path changes, instead of `rate`, `delay` and `loss`: a CSV file with the column `time_s` and some \
-         of `rate_mbps`, `delay_ms`, `loss`; or a model with random values, `{ model = \"leo\", rate = \
-         [\"50Mbit/s\", \"200Mbit/s\"], delay = [\"10ms\", \"30ms\"], every = \"15s\", outage = \"60ms\" }`: see \
-         [networks](networks.md)",
+        "how the path changes: a CSV file with the column `time_s` and some of `rate_mbps`, `delay_ms`, `loss`, which \
+         replace the keys of these quantities. Or a model with random values, which replaces `rate` and `delay`: `{ \
+         model = \"leo\", rate = [\"50Mbit/s\", \"200Mbit/s\"], delay = [\"10ms\", \"30ms\"], every = \"15s\", outage \
+         = \"60ms\" }`; see [networks](networks.md)",
         LinkSpec::read_trace,
         show_trace,
     ),
@@ -274,7 +274,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "burst",
         "0.1.0",
         Form::Bytes,
-        "depth of a token bucket, which replaces the serialiser that sends one packet after another at `rate`",
+        "depth of a token bucket in the forward direction, which replaces the serialiser that sends one packet after \
+         another at `rate`",
         |spec: &mut LinkSpec, given| spec.burst = given.placed(Reader::positive_bytes),
         |spec| spec.burst.and_then(|bytes| show_bytes(bytes.value.0)),
     )
@@ -454,9 +455,9 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "grant",
         "0.2.0",
         GRANT,
-        "packets leave when the network has granted the sender's request, as upstream on cable and in mobile networks. \
-         `\"4ms\"`: the grant comes this long after the request. `{ delay = \"4ms\", every = \"2ms\", bytes = \"16KB\", \
-         limit = 1000 }`: requests at multiples of `every`, `bytes` per grant, at most `limit` waiting packets. See \
+        "packets leave when the network grants a request, as upstream on cable and in mobile networks. `\"4ms\"`: time \
+         from request to grant. `{ delay = \"4ms\", every = \"2ms\", bytes = \"16KB\", limit = 1000 }`: if the queue \
+         was empty, a request at a multiple of `every`; `bytes` per grant, `limit` waiting packets. See \
          [networks](networks.md)",
         |spec: &mut LinkSpec, given| spec.grant = given.value(GrantSpec::read),
         |spec| spec.grant.map(GrantSpec::show),

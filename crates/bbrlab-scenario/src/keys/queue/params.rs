@@ -34,12 +34,12 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "interval",
-        "how long packets may wait longer than `target` before the first drop",
+        "how long packets may wait longer than `target` before the first is dropped or marked",
         Access::Time(|queue| Some(&mut codel(queue)?.interval)),
     ),
     param(
         "tupdate",
-        "how often the probability is computed",
+        "how often the probability is computed; for `pie` and `fq_pie`, Linux's timer adds 1 ms or more",
         Access::Time(|queue| match queue {
             Queue::DualPi2(params) => Some(&mut params.tupdate),
             _ => Some(&mut pie(queue)?.tupdate),
@@ -63,7 +63,8 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "ecn",
-        "whether ECN-capable packets are marked where others are dropped",
+        "whether ECN-capable packets are marked where others are dropped; `pie` marks only up to a drop probability of \
+         10 %",
         Access::Bool(|queue| match queue {
             Queue::Codel(_) | Queue::FqCodel(_) => Some(&mut codel(queue)?.ecn),
             Queue::Red(red) => Some(&mut red.ecn),
@@ -72,7 +73,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "ecn_prob",
-        "with `ecn`: packets are marked up to this probability (in percent), and dropped above it",
+        "with `ecn`: packets are marked up to this drop probability (in percent), and dropped above it",
         Access::Whole(0, 100, |queue| match queue {
             Queue::FqPie(params) => Some(&mut params.ecn_prob),
             _ => None,
@@ -90,7 +91,8 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "ce_threshold",
-        "ECN-capable packets that waited longer than this are marked at once",
+        "ECN-capable packets that waited longer than this are marked when they leave, even without `ecn`; `fq` does \
+         not mark packets on its fast path (see its page)",
         Access::OptionalTime(|queue| match queue {
             Queue::Fq(params) => Some(&mut params.ce_threshold),
             _ => Some(&mut codel(queue)?.ce_threshold),
@@ -98,7 +100,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "flows",
-        "number of queues into which flows are hashed",
+        "number of queues into which flows are hashed; for `sfq`, the most queues that have packets at one time",
         Access::Whole(1, 65_408, |queue| match queue {
             Queue::FqCodel(params) => Some(&mut params.flows),
             Queue::FqPie(params) => Some(&mut params.flows),
@@ -119,7 +121,8 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "drop_batch",
-        "when the limit is reached: the most packets that are dropped at once, from the queue with the most bytes",
+        "when the limit is exceeded, the queue with the most bytes loses half of its bytes, but at most this number of \
+         packets",
         Access::Whole(1, u32::MAX, |queue| match queue {
             Queue::FqCodel(params) => Some(&mut params.drop_batch),
             _ => None,
@@ -127,7 +130,8 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "min",
-        "below this average backlog, nothing is dropped; the default is a third of `max`",
+        "below this average backlog, no packet is dropped or marked, unless the buffer is full; the default is a third \
+         of `max`",
         Access::OptionalBytes(1, u32::MAX as u64, |queue| match queue {
             Queue::Red(red) => Some(&mut red.min),
             _ => None,
@@ -135,8 +139,8 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "max",
-        "from this average backlog on, all packets are dropped; the default is three times `min`, or a quarter of the \
-         limit if `min` is not set",
+        "from this average backlog on, all packets are dropped or, with `ecn`, marked if they are ECN-capable; the \
+         default is three times `min`, or a quarter of the limit if `min` is not set",
         Access::OptionalBytes(1, u32::MAX as u64, |queue| match queue {
             Queue::Red(red) => Some(&mut red.max),
             _ => None,
@@ -152,7 +156,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "burst",
-        "packets that may arrive at once without a drop; the default is `(2 min + max) / (3 avpkt)`",
+        "packets that may arrive at once at an empty queue without a drop; the default is `(2 min + max) / (3 avpkt)`",
         Access::OptionalWhole(1, 1 << 20, |queue| match queue {
             Queue::Red(red) => Some(&mut red.burst),
             _ => None,
@@ -160,7 +164,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "probability",
-        "the probability of a drop when the average reaches `max`",
+        "the probability of a drop or a mark when the average is just below `max`",
         Access::Ratio(|queue| match queue {
             Queue::Red(red) => Some(&mut red.probability),
             _ => None,
@@ -178,7 +182,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "harddrop",
-        "with `ecn`: whether packets are still dropped above `max`",
+        "with `ecn`: whether packets are dropped, not marked, when the average is at least `max`",
         Access::Bool(|queue| match queue {
             Queue::Red(red) => Some(&mut red.harddrop),
             _ => None,
@@ -186,7 +190,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "nodrop",
-        "with `ecn`: whether packets that cannot be marked are let through",
+        "with `ecn`: whether packets that would be marked, but are not ECN-capable, are let through",
         Access::Bool(|queue| match queue {
             Queue::Red(red) => Some(&mut red.nodrop),
             _ => None,
@@ -217,17 +221,18 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "classic_protection",
-        "the smallest share of the link, in percent, that the classic queue gets",
+        "the smallest share of the link, in percent, that the classic queue gets while packets wait in it",
         Access::Small(0, 100, |queue| Some(&mut dualpi2(queue)?.classic_protection)),
     ),
     param(
         "drop_on_overload",
-        "whether packets of the L queue are dropped when the probability of a mark would exceed 1",
+        "whether packets of the L queue are dropped with the classic queue's probability when the probability of a \
+         mark would exceed 1",
         Access::Bool(|queue| Some(&mut dualpi2(queue)?.drop_on_overload)),
     ),
     param(
         "drop_enqueue",
-        "whether packets are dropped and marked on arrival, not when they leave",
+        "whether packets are dropped and marked at random on arrival, not when they leave",
         Access::Bool(|queue| Some(&mut dualpi2(queue)?.drop_enqueue)),
     ),
     param(
@@ -272,18 +277,20 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "rtt",
-        "the RTT for which CoDel is tuned; CoDel's target is a twentieth of this RTT",
+        "the RTT for which CoDel is tuned; CoDel's target is a twentieth of this RTT, but at least the transmission \
+         time of 1.5 full packets",
         Access::Time(|queue| Some(&mut cake(queue)?.rtt)),
     ),
     param(
         "memlimit",
-        "memory that packets may take; by default computed from rate and RTT",
+        "memory that packets may take; the default is computed from `bandwidth` and `rtt`, and is 15.5 MB without \
+         `bandwidth`",
         Access::OptionalBytes(1, u32::MAX as u64, |queue| Some(&mut cake(queue)?.memlimit)),
     ),
     param(
         "ack_filter",
-        "whether an ACK is dropped if newer ACKs of its flow wait behind it. `true`: two ACKs stay. `\"aggressive\"`: \
-         one stays",
+        "whether an ACK is dropped if newer ACKs of its flow, which wait behind it, make it redundant. `true`: two \
+         ACKs stay. `\"aggressive\"`: one stays",
         Access::AckFilter(|queue| Some(&mut cake(queue)?.ack_filter)),
     ),
     param(
