@@ -107,8 +107,8 @@ class CongestionControl:
     """
 
     needs_ecn: ClassVar[bool] = False
-    """Whether the congestion control negotiates ECN by itself and sets ECT on every packet, like DCTCP. Linux:
-    `TCP_CONG_NEEDS_ECN`."""
+    """Whether the congestion control sets ECT on every packet, also on retransmissions, like DCTCP. The flow also needs
+    `ecn`: otherwise, its receiver does not accept ECN. Linux: `TCP_CONG_NEEDS_ECN`."""
 
     notes_in_flight: ClassVar[bool] = False
     """Whether rate samples contain `tx_in_flight`, the packets in flight when the sampled packet was sent, and `lost`,

@@ -213,7 +213,8 @@ class Results:
 
         Raises:
             IndexError: If the run does not exist.
-            UsageError: If the files in the folder are missing.
+            UsageError: If the files in the folder are missing, or results without a folder were pickled without their
+                custom congestion controls.
             RunError: If the run differs when it is computed again, because of a custom congestion control that depends
                 on more than its arguments.
 

@@ -63,6 +63,12 @@ def test_a_sweep_has_the_command_lines_bytes_and_is_found_again(tmp_path: Path) 
         rs[8]
 
 
+def test_a_sweep_of_one_run_reads_its_folder(tmp_path: Path) -> None:
+    results = bl.sweep("examples.dumbbell", out=tmp_path / "one")
+    assert results[0].digest == results.digests[0]
+    assert results[0].folder == tmp_path / "one"
+
+
 def test_tables_are_taken_without_a_copy() -> None:
     r = bl.run("examples.dumbbell")
     polars = pytest.importorskip("polars")

@@ -127,6 +127,12 @@ def test_mistakes_are_told_as_on_the_command_line(tmp_path: Path) -> None:
             bl.run(typed)
 
 
+def test_a_scenario_of_a_scenario_has_the_name_given() -> None:
+    first = bl.Scenario("examples.dumbbell")
+    assert bl.Scenario(first, name="x").name == "x"
+    assert bl.Scenario(first, {"duration": "1s"}).name == first.name
+
+
 def test_more_than_one_run_names_sweep() -> None:
     with pytest.raises(bl.ScenarioError, match=r"found 2 runs; bbrlab\.sweep runs them all, seed=N one of them$"):
         bl.run(SMALL, {"repeat": 2})

@@ -265,9 +265,15 @@ impl SweepRecords {
         self.found
     }
 
+    /// The folder with the files of a run. The files of a scenario's only run are in the results'
+    /// folder itself.
     fn run_folder(&self, n: usize) -> PyResult<Option<PathBuf>> {
         let name = run_folder_name(self.at(n)?);
-        Ok(self.out.as_ref().map(|out| out.join(name)))
+        let is_only_run = self.runs.len() == 1;
+        Ok(self.out.as_ref().map(|out| {
+            let own = out.join(name);
+            if is_only_run && !own.is_dir() { out.clone() } else { own }
+        }))
     }
 
     fn summary<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyAny>> {

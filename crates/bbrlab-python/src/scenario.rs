@@ -69,11 +69,12 @@ impl PyScenario {
         Err(PyIndexError::new_err(text))
     }
 
-    /// Returns this scenario with the values of keys and the classes in `sets` instead of its own.
-    fn changed(&self, py: Python<'_>, sets: Sets) -> PyResult<Self> {
+    /// Returns this scenario with a name, and with the values of keys and the classes in `sets`
+    /// instead of its own.
+    fn changed(&self, py: Python<'_>, name: &str, sets: Sets) -> PyResult<Self> {
         let inner = &self.inner;
         let changed = Scenario::parse_kept(
-            inner.name(),
+            name,
             inner.name(),
             &inner.to_toml(),
             Some(&files_in(None)),
@@ -119,7 +120,8 @@ impl PyScenario {
             return given_as(py, mapping, name, "<dict>", sets);
         }
         if let Ok(other) = source.cast::<Self>() {
-            return other.get().changed(py, sets);
+            let other = other.get();
+            return other.changed(py, name.unwrap_or(other.inner.name()), sets);
         }
         let path = path_of(source)?;
         if path == "-" {
@@ -274,7 +276,7 @@ impl PyScenario {
     /// >>> s.set({"bottleneck.buffer": "4bdp", "flows.count": 2}) == s.set(["bottleneck.buffer=4bdp", "flows.count=2"])
     /// True
     fn set(&self, py: Python<'_>, values: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.changed(py, sets(values)?)
+        self.changed(py, self.inner.name(), sets(values)?)
     }
 
     /// Returns the scenario with a sweep.
@@ -312,7 +314,7 @@ impl PyScenario {
         if let Some(seeds) = seeds {
             sets.words.push(format!("repeat={}", given::value(seeds, "seeds")?));
         }
-        self.changed(py, sets)
+        self.changed(py, self.inner.name(), sets)
     }
 
     /// Returns an estimate of the cost without running: `runs`, `data_packets`, `events`, `cpu_s`,
