@@ -213,8 +213,9 @@ mod tests {
         rest.waited_ns = 100;
         assert_eq!(rest.spin_ns(Time(1000)), SPIN_NS);
         assert_eq!(rest.spin_ns(Time(1001)), SHORT_SPIN_NS);
-        // After more than `REST_OVER_NS`, a span ends. The next span begins in the middle of the
-        // ended one, with half of the ended span's waiting time.
+        // `Rest` measures the waiting time over a span of time. After more than `REST_OVER_NS`, the
+        // span ends. The next span begins in the middle of the ended one, with half of its waiting
+        // time.
         let later = REST_OVER_NS + 1;
         rest.waited_ns = later / 10 + 1;
         assert_eq!(rest.spin_ns(Time(later)), SPIN_NS);

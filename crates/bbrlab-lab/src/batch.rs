@@ -341,8 +341,8 @@ const EVENTS_OF_A_PACKET: u64 = 3;
 /// events divided by [`EVENTS_OF_A_PACKET`], whichever is larger. All seeds of a sweep point have
 /// the same estimate.
 struct Weights {
-    /// For each sweep point, the estimated work of one of its runs in data packets, without the
-    /// set-up; 0 for points that were not requested.
+    /// For each sweep point, the estimated work of one run, in data packets; 0 for points that were
+    /// not requested. The work of setting up a run is not included.
     packets: Vec<u64>,
 }
 

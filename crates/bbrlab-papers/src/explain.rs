@@ -6,7 +6,8 @@
 //! artifact. The two differ in scenario keys of the stack and of links. The setting may also use
 //! another rule for counting packets, or the experiment's other form. That form follows the
 //! authors' programs instead of the paper's text: other flows, another queue, the authors' versions
-//! of algorithms. Each difference is a switch, which is on in the setting.
+//! of algorithms. Each difference is a switch, which is off under the `linux` profile and on in the
+//! setting.
 //!
 //! A claim is evaluated with all switches off and with all switches on. For each switch, the claim
 //! is also evaluated with only this switch on, and with only this switch off. All runs of an

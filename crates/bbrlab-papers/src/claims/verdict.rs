@@ -334,8 +334,8 @@ fn figure_texts(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
     told.join(", ")
 }
 
-/// Formats a number with enough decimals that each unequal number in `others` looks different. A
-/// whole number has decimals only if it would look like one of `others` without decimals.
+/// Formats `value` with enough decimals that its text differs from the texts of all numbers in
+/// `others` that are not equal to it. A whole number has decimals only if this needs them.
 fn distinct_digits(value: f64, others: impl Iterator<Item = f64>) -> String {
     /// Maximum number of decimals; more than any value in a reason needs.
     const MOST: usize = 17;

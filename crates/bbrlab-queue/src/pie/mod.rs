@@ -4,8 +4,8 @@
 //! Sources: [linux] `net/sched/sch_pie.c`; [rfc8033].
 //! Deviations:
 //! 1. A packet that goes into service at once does not count against the limit.
-//! 2. The discipline is set up two seconds before the run, as in the runs of real Linux with which
-//!    bbrlab is compared.
+//! 2. A real host can set up the discipline at any time; here it is set up two seconds before the
+//!    run, as in the recorded Linux runs.
 
 mod law;
 

@@ -51,7 +51,7 @@ impl BufferSpec {
     }
 
     /// Describes how much a link's queue may hold: the `limit` of the queue discipline, else the
-    /// given buffer, else the default. Without a rate, the link has no limit.
+    /// given buffer, else the default. The queue of a link without a rate has no limit.
     fn of(
         spec: &LinkSpec,
         table: &str,

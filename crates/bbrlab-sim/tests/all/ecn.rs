@@ -110,8 +110,7 @@ fn bbr2_keeps_a_queue_of_the_threshold_in_place_of_one_of_a_bdp() {
     assert_echoed_one_by_one(&with, 20);
 }
 
-/// BBRv3 uses ECN on low-latency routes. BBRv3 probes until half of a flight is marked, so it gets
-/// more marks than BBRv2.
+/// BBRv3 uses ECN on low-latency routes.
 #[test]
 fn bbr3_keeps_a_queue_of_little_more_than_the_threshold_in_place_of_one_of_two_bdp() {
     let (without, with) = without_and_with("ecn.bbr3");
