@@ -122,12 +122,13 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.1.0",
         Form::QueueSize,
         "limit of the waiting packets; the packet in service does not count. A size in `bdp` or as a time is computed \
-         with the rate at the start, or with the mean rate of a recorded trace",
+         with the rate at the start, or with the mean rate of a recorded trace. With a queue discipline, the default \
+         is its `limit` in `queue`, or `tc`'s",
         |spec: &mut LinkSpec, given| spec.buffer = given.placed(Reader::queue_size),
         |spec| spec.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
     .acts_on(Acts::Forward)
-    .without("`\"1bdp\"`; with a queue discipline, the limit in `queue` or `tc`'s default"),
+    .without("`\"1bdp\"`"),
     key(
         "buffer_unit",
         "0.1.0",
