@@ -19,7 +19,7 @@ try:
     from ._run import Metric, algorithms, compare, metrics, reproduce, run, scenarios, sweep, validate_golden
     from ._table import Table
 
-    # Other modules of the package need these names, but are imported later.
+    # Modules that are imported only later need these names. A missing name must fail here, with the message below.
     for _name in ("Gathering", "Simulation", "figure_of", "figures", "headings", "titles"):
         if not hasattr(_modules[f"{__name__}._bbrlab"], _name):
             raise ImportError(f"cannot import name {_name!r}", name=f"{__name__}._bbrlab")

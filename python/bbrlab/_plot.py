@@ -1132,7 +1132,7 @@ def _legend(axis: Any, lines: list[_Line], place: Legend, *, is_joined: bool = T
 
 
 def _legend_above(panels: Sequence[Any], entries: list[Any]) -> None:
-    """Draws a legend above one axis, and below the axis's title; or above a row of panels and their titles.
+    """Draws a legend between one axis and its title, or above a row of panels and their titles.
 
     The legend has as many columns as fit. If a legend that begins at the left end of the axes has too many rows,
     smaller letters are tried, and then a legend that begins at the left end of the figure. """

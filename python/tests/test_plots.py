@@ -240,7 +240,7 @@ def test_a_run_says_one_thing_about_chance_however_many_flows_it_has(by_hand: bl
     (low, high), nothing = intervals(axis)["bbr1"]
     assert low == pytest.approx(4 - T_2 / 3**0.5) and high == pytest.approx(4 + T_2 / 3**0.5)
     assert nothing is None, "identical digests at 4bdp"
-    # At 1bdp, flow 0 alone has 1, 2 and 3 Mbit/s.
+    # At 1bdp, flow 0 has 1, 2 and 3 Mbit/s with the three seeds.
     axis = by_hand.plot.metric("goodput_mbps", flow=0)
     assert drawn(axis) == {"flow 0": [2.0, 12.0]}
     assert intervals(axis)["flow 0"][0] == pytest.approx((2 - T_2 / 3**0.5, 2 + T_2 / 3**0.5))

@@ -72,8 +72,8 @@ pub enum Event {
     WindowUsed = 8,
     /// The MSS changes. The value is the new payload of a full segment, in bytes.
     Mss = 9,
-    /// The current ACK must not raise cwnd. With this event, a C program can raise cwnd in fewer
-    /// cases than Linux, which raises cwnd even in disorder.
+    /// The library must not raise cwnd at the current ACK. A C program needs this event if its TCP
+    /// raises cwnd in fewer cases than Linux, which raises cwnd even in the state Disorder.
     Hold = 10,
 }
 

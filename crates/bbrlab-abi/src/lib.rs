@@ -1,7 +1,7 @@
 //! The interface of congestion controls in C. `bbrlab-ffi` offers our algorithms to C programs
 //! through this interface, and `bbrlab-plugin` runs congestion controls that are written in C.
 //!
-//! The structs that a congestion control receives are generated from the table in `fields.rs` of
+//! The structs that a congestion control receives are generated from the table of fields in
 //! `bbrlab-cc`. Every struct begins with its size in bytes, and later versions only append fields,
 //! so code reads no field beyond the size that a struct states. All values are integers.
 //!

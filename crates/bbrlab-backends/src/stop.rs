@@ -16,7 +16,7 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Creates a request that is made only by calling [`Self::request`].
+    /// Creates a request that only a call of [`Self::request`] makes; Ctrl-C and SIGTERM do not.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -42,7 +42,7 @@ pub struct Highspeed {
 }
 
 impl Highspeed {
-    /// Moves from the current row to the row that applies to `cwnd`, which is usually near.
+    /// Moves from the current row to the row that applies to `cwnd`, usually only a few rows away.
     fn move_to_row_of(&mut self, cwnd: u32) {
         while cwnd > ROWS[self.ai].0 && self.ai + 1 < ROWS.len() {
             self.ai += 1;

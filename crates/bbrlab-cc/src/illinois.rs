@@ -35,14 +35,14 @@ pub const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// Alpha is `<< 7`; its minimum, base and maximum are 0.3, 1 and 10. Linux: `ALPHA_MIN`, `_BASE`,
-/// `_MAX`.
+/// Alpha is stored `<< 7`; its minimum, base and maximum are 0.3, 1 and 10. Linux: `ALPHA_MIN`,
+/// `_BASE`, `_MAX`.
 const ALPHA_SHIFT: u32 = 7;
 const ALPHA_MIN: u32 = (3 << ALPHA_SHIFT) / 10;
 const ALPHA_BASE: u32 = 1 << ALPHA_SHIFT;
 const ALPHA_MAX: u32 = 10 << ALPHA_SHIFT;
 
-/// Beta is `<< 6`; its minimum and maximum are 1/8 and 1/2. Linux: `BETA_MIN`, `BETA_MAX`.
+/// Beta is stored `<< 6`; its minimum and maximum are 1/8 and 1/2. Linux: `BETA_MIN`, `BETA_MAX`.
 const BETA_SHIFT: u32 = 6;
 const BETA_MIN: u32 = (1 << BETA_SHIFT) / 8;
 const BETA_MAX: u32 = (1 << BETA_SHIFT) / 2;

@@ -201,8 +201,8 @@ impl Prague {
         Ok(Self { settings, ..Self::default() })
     }
 
-    /// Whether the flow behaves as if its RTT were at least the target: from `rtt_transition` round
-    /// trips after slow start on. Linux: `prague_is_rtt_indep`.
+    /// Whether the flow behaves as if its RTT were at least the target RTT. This begins
+    /// `rtt_transition` round trips after slow start. Linux: `prague_is_rtt_indep`.
     fn is_rtt_independent(&self, ctl: &Control) -> bool {
         ctl.cwnd >= ctl.ssthresh && self.round >= self.settings.rtt_transition
     }

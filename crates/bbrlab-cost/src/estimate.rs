@@ -158,8 +158,8 @@ const FLOWS_INDENTED: u64 = 1000;
 /// Bytes of a compressed row of a queue on disk, without the bytes of its time.
 const QUEUE_ROW_BYTES: f64 = 2.7;
 
-/// Bytes on disk of the time of a row. Rows of several flows or links at the same time share the
-/// bytes of this time.
+/// Bytes that the time of a row takes on disk. Rows of several flows or links at the same time
+/// share the bytes of this time.
 const TIME_BYTES: f64 = 6.3;
 
 /// Bytes on disk of a compressed row of a flow without changes since the previous row.
@@ -261,7 +261,8 @@ impl Estimate {
                 let per_row = active.packets / rows.max(1.0);
                 let busy = per_row.powf(1.5) / (per_row.powf(1.5) + 1.2);
                 // If the number of packets is only an upper bound, the estimated bytes must be an
-                // upper bound, too, so the factor assumes rows that compress badly.
+                // upper bound, too. The bytes are therefore multiplied by 1.6, as for rows
+                // that compress badly.
                 let least = if active.is_sure { 1.0 } else { 1.6 };
                 // The transfers of a `train` are similar, so their rows compress well.
                 let is_train = matches!(class.source, Source::Train { .. });

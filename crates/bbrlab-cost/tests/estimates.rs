@@ -96,7 +96,7 @@ fn a_connection_has_events_besides_those_of_its_packets() {
     // the transfer of one packet above.
     let come = of("rate = \"1Gbit/s\"", "arrivals = { rate = \"1000/s\" }; bytes = \"1KB\"");
     assert_eq!((come.data_packets, come.events), (6000, 6000 * 9));
-    // A queue other than drop-tail has one event per departure.
+    // Each departure is an event, except from a drop-tail queue.
     let queue = |name: &str| of(&format!("queue = \"{name}\""), "").events;
     assert!(queue("fq_codel") > queue("droptail") + 9000);
 }

@@ -8,8 +8,8 @@
 //!
 //! The current bucket is the bucket of the next timer. A bucket is an unordered linked list, which
 //! is sorted when the bucket becomes the current one. The width of a bucket is about the time
-//! between two successive timers, and there are several buckets per timer. The width is adapted
-//! from time to time.
+//! between two successive timers, and there are several buckets per timer. The width doubles if too
+//! few of the passed buckets had timers, and halves if too many had timers.
 //!
 //! A timer whose deadline is beyond the last bucket is not accepted; the caller puts it into the
 //! heap, where timers cost more than in the calendar. Deadlines beyond the calendar's last bucket
@@ -567,8 +567,8 @@ mod tests {
     }
 
     /// Arms each timer again when it fires. The new deadline is at most `period` ahead, and the
-    /// distance differs between flows. Returns how many deadlines of the last 3,000 steps had no
-    /// bucket, and log2 of the final width of a bucket in nanoseconds.
+    /// distance differs between flows. Returns how many deadlines of the last 3,000 steps were
+    /// too far ahead for the buckets, and log2 of the final width of a bucket in nanoseconds.
     fn settle(twin: &mut Twin, period: u64) -> (usize, u32) {
         let flows = twin.armed.len();
         let ahead = |flow: usize| period - period / 8 * (flow as u64 % 7) - flow as u64;

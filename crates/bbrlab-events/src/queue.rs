@@ -63,8 +63,8 @@ pub struct EventQueue {
     tournament: TimerTournament,
     /// Which timer of each flow is in the tournament.
     tournament_timer: TimerId,
-    /// Time of the first event in the heap, the lane tournament and the calendar. While an entry of
-    /// the heap is taken but not closed, the stored time may be too early.
+    /// Time of the first event in the heap, the lane tournament and the calendar. While an event
+    /// from the heap is processed, until [`Self::close_entry`], the stored time may be too early.
     others: Time,
     heap: Heap,
     /// Time of the first event in the lane tournament and the calendar.
@@ -401,8 +401,8 @@ impl EventQueue {
         is_armed
     }
 
-    /// Arms a timer in the heap. A timer that moves usually has an entry with an earlier time
-    /// already; this entry stays in the heap.
+    /// Arms a timer in the heap. If the timer already has an entry with an earlier time, no entry
+    /// is added: the old entry stays in the heap.
     #[inline]
     fn arm_in_heap(&mut self, flow: u32, timer: TimerId, at: Time) {
         let slot = self.timers.slot(flow, timer);

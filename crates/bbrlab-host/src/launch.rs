@@ -59,8 +59,8 @@ pub enum Finish {
 /// In this time, the program should write its measurements and end.
 const GRACE: Duration = Duration::from_millis(800);
 
-/// Seconds that the set-up, the start and the writing of measurements may take in addition to a
-/// run's duration.
+/// Seconds that the program may take in addition to a run's duration, to start, to set up the flows
+/// and to write the measurements.
 const EXTRA_S: u64 = 600;
 
 /// Runs the program with the flows' sockets, and the emulator, until the end of the run, or until

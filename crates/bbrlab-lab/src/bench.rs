@@ -3,8 +3,8 @@
 //!
 //! The cases (a) to (d) use `bbr1`, a buffer of 4 BDP and delayed ACKs as in Linux. Every packet is
 //! paced separately (`tso = "off"`), access links have no rate limit, and the flows' starts are
-//! spread evenly over one RTT. The digest is on and series are off. The forward delay follows the
-//! bottleneck, so that a sent packet reaches the bottleneck at once.
+//! spread evenly over one RTT. Runs compute the digest, but no time series. The forward delay
+//! follows the bottleneck, so that a sent packet reaches the bottleneck at once.
 //!
 //! A variant of a case differs from the case in one condition: the default `tso`, another
 //! congestion control, another path through the network, or a buffer of 1 BDP, which causes losses.
@@ -77,7 +77,7 @@ pub struct BenchCase {
     pub duration_ms: u32,
     /// Simulated time in milliseconds of the shorter of two runs; the other run is twice as long.
     /// The cost per packet is computed from the difference between the two runs, so that the costs
-    /// of set-up and start-up cancel.
+    /// of building the scenario and of the flows' start cancel.
     pub counted_ms: u32,
     /// Whether the case is run when the user names no case.
     pub is_default: bool,

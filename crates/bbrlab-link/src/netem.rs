@@ -87,8 +87,8 @@ fn normal() -> Vec<i64> {
     let mut below = Vec::new();
     let (mut step, mut area) = (0, 0);
     let (mut last, mut next) = (density(0), density(1));
-    // Entry FINE / 2 + k of the fine table is the last step up to which the area under the density,
-    // counted from 0, is less than (k + 1/2) / FINE. The entries below zero follow by symmetry.
+    // Entry FINE / 2 + k of the fine table is the last step s for which the area under the density
+    // between 0 and s is less than (k + 1/2) / FINE. The entries below zero follow by symmetry.
     for k in 0..FINE / 2 {
         // `area` is the area times 2 STEPS.
         let bound = (u128::from(2 * k + 1) << ONE_BITS) * u128::from(STEPS) / u128::from(FINE);
@@ -98,8 +98,8 @@ fn normal() -> Vec<i64> {
             (last, next) = (next, density(step + 1));
         }
         above.push(scaled(step));
-        // Entry FINE / 2 - 1 - k is below zero. The largest step that satisfies its bound is not
-        // `-step` but `-(step + 1)`.
+        // Entry FINE / 2 - 1 - k is below zero. The quantile of this entry is between `-(step + 1)`
+        // and `-step`, so the largest step at or below the quantile is `-(step + 1)`.
         below.push(-scaled(step + 1));
     }
     let half = usize::try_from(FINE / 2).expect("a small number");
@@ -144,8 +144,8 @@ mod tests {
         }
         assert_eq!(normal[0], -32_768);
         let pareto = table(&Distribution::Pareto);
-        // In standard deviations, the first entry is (1 - 1.5) 4/3, because p is 1. Entry 3584 is
-        // (2 - 1.5) 4/3, because p is 1/8.
+        // The formula of `pareto` gives (1 - 1.5) 4/3 standard deviations for the first entry,
+        // where p is 1, and (2 - 1.5) 4/3 for entry 3584, where p is 1/8.
         assert_eq!([pareto[0], pareto[3584], pareto[4095]], [-5461, 5461, 32_767]);
         let both = table(&Distribution::ParetoNormal);
         assert_eq!(both[2048], (normal[2048] + 3 * pareto[2048]) / 4);

@@ -5,7 +5,7 @@
 
 use super::difference::{Metric, MetricSummary};
 
-/// A bound on one statistic of a metric's differences.
+/// A bound on a statistic, such as the median, of a metric's differences from Linux.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aim {
     /// The metric whose summary is bounded.

@@ -1,5 +1,4 @@
-//! Converts a recorded test point (a scenario that ran on a real kernel) to a scenario of ours,
-//! from the point's row, settings and family.
+//! Converts a recorded test point (a scenario that ran on a real kernel) to a scenario of ours.
 //!
 //! In the network of the recorded Linux runs, a flow passes sender, router, bottleneck, router and
 //! receiver. Half of the RTT follows the bottleneck and the other half is on the reverse path, so

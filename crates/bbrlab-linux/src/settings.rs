@@ -112,7 +112,7 @@ pub(super) enum QueueKind {
     Discipline { words: String, second_rate_mbps: Option<f64> },
 }
 
-/// The link of the reverse path, in addition to the delay of that path.
+/// The link with a rate on the reverse path, if there is one. The reverse path also has a delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Reverse {
     /// No link with a rate, only a delay.

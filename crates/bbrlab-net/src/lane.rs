@@ -12,8 +12,8 @@ use crate::chunks::{Chunks, Fifo};
 use crate::packet::{Packet, PacketData};
 
 /// A packet in a lane and its arrival time. With a TCP header as payload, this struct has the size
-/// of a cache line. The struct is not aligned to cache lines: when memory with this alignment
-/// grows, it is copied, and both copies exist for a while.
+/// of a cache line. The struct is not aligned to cache lines. If it were, growing the lanes' memory
+/// would copy it, and both copies would exist for a while.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LanePacket<P> {
     at: Time,

@@ -32,7 +32,7 @@ pub trait PacketData: Copy + Default + std::fmt::Debug {
     type Extra: Copy + Default + std::fmt::Debug;
 
     /// Whether the payload is an ACK that carries only an ACK number. A packet with extra data is
-    /// never such an ACK; the caller checks this.
+    /// never such an ACK; the caller must check for extra data.
     fn is_bare_ack(&self) -> bool {
         false
     }
@@ -56,7 +56,8 @@ impl PacketData for u32 {
 /// A packet as a host sends it.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a, P: PacketData> {
-    /// Bytes on the wire, including the framing of the first link on which sizes matter.
+    /// Bytes on the wire, including the framing of the route's first link that has a rate or a
+    /// policer.
     pub wire_bytes: u32,
     /// The ECN field.
     pub ecn: Ecn,
@@ -300,7 +301,7 @@ impl<P: PacketData> Extras<P> {
     /// has not waited before. A packet without extra data gets a slot with default data.
     #[cold]
     pub(crate) fn add_wait(&mut self, packet: &mut Packet<P>, wait: Span, is_first: bool) {
-        // No host receives a corrupt packet, so the packet's measured wait is not used.
+        // The host discards a corrupt packet, so the packet's measured wait is not used.
         if packet.is_corrupt() {
             return;
         }

@@ -37,7 +37,7 @@ pub trait Handler<P: PacketData> {
         self.on_timer(port, flow, side, timer);
     }
 
-    /// Called when the time passed to [`Port::schedule`] has come.
+    /// Called at the time that was given to [`Port::schedule`].
     fn on_application(&mut self, port: &mut Port<'_, P>, flow: FlowId, token: u32);
 }
 

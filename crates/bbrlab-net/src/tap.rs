@@ -21,7 +21,7 @@ pub enum TapKind {
     Enqueue,
     /// A link drops the packet.
     Drop,
-    /// A link has marked the packet. The event happens when the packet leaves the link, just before
+    /// A link has marked the packet. The event is recorded when the packet leaves the link, before
     /// its departure.
     Mark,
     /// The packet leaves a link.
@@ -67,7 +67,7 @@ mod open {
     #[derive(Debug)]
     struct Record {
         events: Vec<TapEvent>,
-        /// The leg of each event's packet.
+        /// For each event: the index of the leg ([`Leg`]) on which the event's packet is.
         legs: Vec<u32>,
         most: usize,
         full_at: Option<Time>,

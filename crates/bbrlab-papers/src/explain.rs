@@ -6,8 +6,8 @@
 //! artifact. The two differ in scenario keys of the stack and of links. The setting may also use
 //! another rule for counting packets, or the experiment's other form. That form follows the
 //! authors' programs instead of the paper's text: other flows, another queue, the authors' versions
-//! of algorithms. Each difference is a switch, which is off under the `linux` profile and on in the
-//! setting.
+//! of algorithms. Each difference between the two is a switch: off under the `linux` profile, on in
+//! the setting that should show the artifact.
 //!
 //! A claim is evaluated with all switches off and with all switches on. For each switch, the claim
 //! is also evaluated with only this switch on, and with only this switch off. All runs of an
@@ -125,7 +125,8 @@ pub struct Explained {
     pub setting: Option<(String, String)>,
     /// The command with which a user runs the experiment in this setting.
     pub repeat: RepeatCommand,
-    /// The switches into which the setting is divided, with their effects on the claim.
+    /// The switches (single differences of the setting from the `linux` profile), with their
+    /// effects on the claim.
     pub switches: Vec<SwitchEffect>,
     /// The cause that was found, or the reason why there is none.
     pub cause: ArtifactCause,

@@ -26,7 +26,8 @@ pub fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
     all.filter(|claim| experiment.form.is_none() && claim.experiment == experiment.id).collect()
 }
 
-/// Judges the paper's claims about an experiment. Adds the runs in other settings to `work`.
+/// Judges the paper's claims about an experiment. Evaluates false claims again in the settings of
+/// their artifacts or causes, and adds these runs to `work`.
 ///
 /// # Errors
 /// Fails if a run or a write fails, or the user interrupts it.
@@ -57,7 +58,7 @@ pub fn judge_claims(
     // made the claim true. The files in `papers/study/` list an artifact's settings from the
     // smallest change of the `linux` profile to the largest.
     for nth in 0.. {
-        // Whether a claim is true in a setting in which it has already been evaluated.
+        // Whether the claim at `place` is true in one of the settings evaluated so far.
         let is_shown = |place: usize| {
             under[place]
                 .iter()

@@ -54,9 +54,9 @@ fn printed_as(row: &Table) -> PrintedAs {
 }
 
 /// Returns the name of the printed metric to compare with the measured metric `metric`, or `None`
-/// if the paper computes this metric by another formula. If the paper's claims are judged by
-/// another formula, the measured `METRIC` follows that formula. The printed `METRIC` is then
-/// compared with the measured `paper_METRIC`, which follows the paper's formula.
+/// if `metric` does not follow the paper's formula. If the paper's claims are judged by another
+/// formula, the measured `METRIC` follows that formula. The printed `METRIC` is then compared with
+/// the measured `paper_METRIC`, which follows the paper's formula.
 fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     match metric.strip_prefix("paper_") {
         Some(own) => Some(own),

@@ -138,7 +138,7 @@ pub(crate) struct Quick {
 pub(crate) struct Repeated {
     /// The id of the experiment.
     pub(crate) experiment: Id,
-    /// The delay of the bottleneck at the sweep points that are left out.
+    /// The bottleneck's delay at the sweep points that `--quick` leaves out.
     pub(crate) bottleneck_delay_ms: u64,
 }
 

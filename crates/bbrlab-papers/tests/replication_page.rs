@@ -1,5 +1,5 @@
-//! Checks that the pages about the papers and the corpus agree with the current scenarios and with
-//! the results from which the pages are generated.
+//! Checks that the pages about the papers and about the corpus (C4's test cases) agree with the
+//! current scenarios and with the results from which the pages are generated.
 //!
 //! The pages are `docs/replication.md` and, in `docs/study/`, one for each paper and for the
 //! corpus. The results are `results/replication.json`, written by `cargo xtask replication`, and

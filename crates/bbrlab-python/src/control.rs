@@ -2,8 +2,8 @@
 //!
 //! If the class lacks the method of an event, this file handles the event without calling Python,
 //! like a null callback of the kernel or like Reno. After the first exception, the run ends with
-//! the current slice of the simulation. Until the slice ends, no method is called, and events leave
-//! the connections of these congestion controls unchanged.
+//! the current slice of the simulation. Until the slice ends, no method is called, and events do
+//! not change the connections of these congestion controls.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -727,8 +727,8 @@ impl CongestionControl for PyControlOf {
         if of.failure.is_there() { None } else { of.conn.get().timer_ns() }
     }
 
-    /// The method in Python has no arguments, because in the kernel this factor is a constant of
-    /// each congestion control.
+    /// The method `sndbuf_expand` in Python has no arguments, because every congestion control of
+    /// the kernel returns a constant.
     fn sndbuf_expand(&self, conn: &Conn) -> u32 {
         let of = instance!(self or 2);
         let factor = (1, EXPAND_MAX, "a factor");

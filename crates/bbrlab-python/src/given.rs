@@ -59,8 +59,8 @@ impl Limits<'_> {
     }
 }
 
-/// Calls `take` with the limits for an input of which nothing has been read. Adds the classes that
-/// `take` finds to `classes`.
+/// Calls `take` with the limits for an input of which nothing has been read. Adds the classes of
+/// congestion controls that `take` finds in the input to `classes`.
 fn within<T>(classes: &mut Classes, take: impl FnOnce(Limits<'_>) -> PyResult<T>) -> PyResult<T> {
     let found = RefCell::new(std::mem::take(classes));
     let taken = take(Limits { depth: DEPTH_MAX, values: &Cell::new(VALUES_MAX), classes: &found });

@@ -79,8 +79,8 @@ pub(crate) fn watched<T: Send>(
     raised.map_or(Ok(result), Err)
 }
 
-/// Calls `work` as [`watched`] does, but in this thread, which keeps the interpreter's lock
-/// meanwhile. Releases the lock briefly every [`OTHERS`].
+/// Calls `work` as [`watched`] does, but in this thread. The thread holds the interpreter's lock
+/// and releases it briefly every [`OTHERS`].
 #[expect(
     clippy::disallowed_methods,
     reason = "the clock decides only when the lock is released, which changes no run"

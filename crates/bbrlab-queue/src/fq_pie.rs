@@ -12,8 +12,8 @@
 //! 2. `memory_limit` is not implemented: the kernel only counts how often it is exceeded.
 //! 3. The probability of a queue is not recomputed when the computation would not change the
 //!    probability. The computation is skipped only to save time; results stay the same.
-//! 4. The discipline is set up two seconds before the run, as in the runs of real Linux with which
-//!    bbrlab is compared.
+//! 4. A real host can set up the discipline at any time; here it is set up two seconds before the
+//!    run, as in the runs of real Linux with which bbrlab is compared.
 
 use bbrlab_link::{Buffer, FqPieParams};
 use bbrlab_units::Time;

@@ -123,7 +123,7 @@ impl Store {
             before = self.slots[before as usize].next;
         }
         self.slots[before as usize].next = NONE;
-        // Make a list that contains only this packet, and pop the packet from it.
+        // Make a list that contains only the last packet, and pop the packet from it.
         let mut last = List { head: list.tail, ..*list };
         let packet = self.pop(&mut last)?;
         list.tail = before;

@@ -13,7 +13,7 @@
 use bbrlab_link::Policer;
 use bbrlab_units::Time;
 
-/// Nanoseconds per tick; `tc` passes the bucket to the kernel in ticks.
+/// Nanoseconds per tick, the unit in which `tc` passes the size of the bucket to the kernel.
 const TICK_NS: u64 = 64;
 
 /// The token bucket of a policer.

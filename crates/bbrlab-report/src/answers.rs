@@ -116,9 +116,9 @@ pub(crate) struct Most {
     /// Whether some run has a group for which [`has_steady_apart`] is true.
     has_steady_apart: bool,
     random_losses: u64,
-    /// The random losses of all groups of flows in a run together, if the run's links count fewer
-    /// random losses; otherwise 0. Links do not count corrupt packets: a link delivers a corrupt
-    /// packet, and the host discards the packet.
+    /// The random losses of all groups of flows in a run together, if this sum exceeds the random
+    /// losses that the run's links count; otherwise 0. Links do not count corrupt packets: a link
+    /// delivers a corrupt packet, and the host discards the packet.
     lost_elsewhere: u64,
     policer_drops: u64,
     thinned_acks: u64,

@@ -30,7 +30,7 @@ pub enum SeedsToDecide {
     MoreThan(u64),
 }
 
-/// The estimate of needed seeds ends at this multiple of the present number of seeds. A difference
+/// The largest estimate of needed seeds, as a multiple of the present number of seeds. A difference
 /// that needs more seeds is too small to distinguish from zero with the present variance.
 const MOST: usize = 10;
 
@@ -119,7 +119,7 @@ mod tests {
         // is the next multiple of five.
         let found = Contrast::of_pairs(&[-1.0, 0.0, 1.0, 2.0, 3.0]);
         assert_eq!(found.seeds_to_decide, Some(SeedsToDecide::About(15)));
-        // The mean is 0.1, and with 50 seeds half the width is still 0.449.
+        // The mean is 0.1, and with 50 seeds half the width of the interval is still 0.449.
         let found = Contrast::of_pairs(&[-1.9, -0.9, 0.1, 1.1, 2.1]);
         assert_eq!(found.seeds_to_decide, Some(SeedsToDecide::MoreThan(50)));
     }

@@ -26,9 +26,9 @@ pub fn median(values: &[f64]) -> Option<Median> {
     Some(Median { median, interval })
 }
 
-/// Returns the number of the `n` values that are below the interval, which is also the number of
-/// values above it. The probability that the true median is beyond the k-th value from an end is
-/// the probability that fewer than k of n tossed coins show heads.
+/// Returns the number of the `n` values that are below the median's confidence interval, which is
+/// also the number of values above it. The probability that the true median is beyond the k-th
+/// value from an end is the probability that fewer than k of n tossed coins show heads.
 fn left_out(n: usize) -> usize {
     let coins = i32::try_from(n).unwrap_or(i32::MAX);
     let mut term = 0.5_f64.powi(coins);

@@ -27,13 +27,13 @@ pub struct PairedComparison {
     pub paired: String,
     /// The points of the other swept keys, in the order in which they first appear.
     pub points: Vec<PairedPoint>,
-    /// The points of the other swept keys that are left out because they have no run with the
-    /// reference value.
+    /// The combinations of the other swept keys' values that are left out because they have no run
+    /// with the reference value.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<SweepPoint>,
 }
 
-/// A point of the swept keys that are not compared.
+/// One combination of values of the swept keys other than the compared key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairedPoint {
     /// The swept keys except the compared one, with their values.

@@ -701,7 +701,6 @@ mod tests {
         assert_eq!(kind("sim", "linux"), KindOfTime::Simulated);
         assert_eq!(kind("linux", "linux"), KindOfTime::Virtual);
         assert_eq!(kind("ns3", "ns3"), KindOfTime::Virtual);
-        // This run has no packets, and so no lateness.
         assert_eq!(kind("host", "linux"), KindOfTime::Real);
         assert_eq!(kind("iperf3", "measured"), KindOfTime::Measured);
     }

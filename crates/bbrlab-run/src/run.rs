@@ -101,7 +101,7 @@ pub struct FlowClass {
     pub host: u32,
     /// The number of the sending host, from 1. With 0, each flow has its own sending host.
     pub sender_host: u32,
-    /// The settings that the back end receives as the scenario gives them.
+    /// The settings that the back end receives unchanged from the scenario.
     pub settings: FlowSettings,
     /// The data that the application sends.
     pub source: Source,

@@ -177,8 +177,8 @@ impl Application {
         self.phase = Phase::Over;
     }
 
-    /// Begins a flow that sends `bytes` bytes, in a new slot (number, timers and memory) or in the
-    /// slot of a flow that is over.
+    /// Begins a flow that sends `bytes` bytes, in a new slot or in the slot of a flow that is over.
+    /// A slot is a number with timers and memory.
     pub(crate) fn come(&mut self, bytes: u64) {
         self.transfers.clear();
         self.transfer_bytes = bytes;
@@ -410,8 +410,8 @@ impl Application {
     /// Wakes the application because the socket has become writable. The application runs only
     /// after the host has handled all packets that arrive at this time, like a process that an
     /// interrupt has woken. ACKs that arrive together are therefore all handled before the
-    /// application writes. A sender's socket of ns-3 calls the application at once, while the
-    /// socket handles the ACK that frees the space.
+    /// application writes. In ns-3, the sender's socket instead calls the application at once,
+    /// while the socket handles the ACK that frees the space.
     #[inline(never)]
     pub(crate) fn wake(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         if connection.sender.calls_app() {

@@ -13,7 +13,8 @@ use crate::flow::Flow;
 use crate::wire::Payload;
 
 /// A UDP flow's `first_packet` exceeds the number of the flow's next packet by this amount. Every
-/// datagram therefore has a smaller number than `first_packet` and is treated as late.
+/// datagram therefore has a smaller number than `first_packet`, like a packet of an earlier TCP
+/// connection.
 pub(crate) const AHEAD: u32 = 1 << 30;
 
 impl Flow {

@@ -98,8 +98,8 @@ impl Flow {
     }
 
     /// Ends the active time: later events do not count for rates and shares. `wire_bytes` is the
-    /// number of the flow's bytes that have departed from the last link with a rate by `now`.
-    /// Returns false if the active time had already ended.
+    /// number of the flow's bytes that, until `now`, have departed from the last link that has a
+    /// rate. Returns false if the active time had already ended.
     pub(crate) fn freeze(&mut self, now: Time, wire_bytes: u64) -> bool {
         if self.accounts.has_ended() {
             return false;
@@ -328,8 +328,8 @@ impl Flow {
         is_over
     }
 
-    /// Begins a flow that sends `bytes` bytes, in a new slot (number, timers and memory) or in the
-    /// slot of a flow that is over.
+    /// Begins a flow that sends `bytes` bytes, in a new slot or in the slot of a flow that is over.
+    /// A slot is a number with timers and memory.
     pub(crate) fn come(&mut self, port: &mut Port<'_, Payload>, bytes: u64, setup: &ClassSetup) {
         let now = port.now();
         if self.catch_up(now) {

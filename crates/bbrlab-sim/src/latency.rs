@@ -27,7 +27,7 @@ pub(crate) struct Latency {
     jitter: Jitter,
     /// The delay of the message that was read last.
     last: Option<Span>,
-    /// The largest delay of a message that is not late.
+    /// The delay above which a message is late; `None` if messages are never late.
     bound: Option<Span>,
     late: u64,
     /// The messages of the current connection that were not completely read: for each, the number

@@ -1,7 +1,6 @@
 //! The rows of the time series. Each row describes a flow or a link at one time.
 //!
 //! A flow has rows from its start to its end. A flow's private link has rows until that flow's end.
-//! Flows that are over have no rows.
 
 #![allow(
     clippy::needless_update,

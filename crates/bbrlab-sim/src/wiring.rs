@@ -163,8 +163,8 @@ pub(crate) fn is_policed(run: &Run, class: &FlowClass) -> bool {
     run.links_on(class, &class.forward).any(|link| link.police.is_some())
 }
 
-/// Returns the forward and the reverse route of a flow whose private links begin at
-/// `first_private`.
+/// Returns the forward and the reverse route of a flow. `first_private` is the number of the flow's
+/// first private link.
 fn routes<P: PacketData>(
     net: &mut Network<P>,
     class: &FlowClass,

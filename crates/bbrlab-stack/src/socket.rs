@@ -69,8 +69,8 @@ crate::choices!(Sockbuf: Memory = "memory", Payload = "payload");
 /// The layout of options in the TCP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TcpOptions {
-    /// Each option is padded to a multiple of four bytes, and a SYN announces the MSS (Linux). A
-    /// SYN has 20 bytes of options. Packets without SYN have 12 bytes of timestamps, and 4 + 8 n
+    /// As in Linux, each option is padded to a multiple of four bytes, and a SYN announces the MSS.
+    /// A SYN has 20 bytes of options. Packets without SYN have 12 bytes of timestamps, and 4 + 8 n
     /// bytes for n SACK blocks.
     #[default]
     Aligned,

@@ -15,8 +15,8 @@ pub struct SackBlock {
     pub end: u32,
 }
 
-/// Compares both fields in one step, because the sender compares the blocks of each ACK with the
-/// blocks of the previous ACK.
+/// Compares both fields in one step to save time: the sender compares the blocks of each ACK with
+/// the blocks of the previous ACK.
 impl PartialEq for SackBlock {
     #[inline]
     fn eq(&self, other: &Self) -> bool {

@@ -5,7 +5,7 @@ use bbrlab_units::Time;
 
 use crate::columns::Values;
 
-/// The largest number of events that are recorded. An event takes 48 bytes, and another 30 bytes in
+/// The largest number of events that are recorded. An event takes 48 bytes, plus 30 bytes in
 /// the columns.
 pub(crate) const EVENTS_MAX: usize = 2_000_000;
 

@@ -2,8 +2,8 @@
 //! with a profile computes the same results slightly faster. Building it is optional.
 //!
 //! The build has three steps, each in a folder of `target/pgo/`: an instrumented build, a training,
-//! and the build with the recorded profile. The training runs cases of the speed table and a
-//! scenario with losses.
+//! and the build with the recorded profile. In the training, the instrumented binary runs cases of
+//! the speed table and a scenario with losses.
 
 use std::env;
 use std::fs;
@@ -110,7 +110,7 @@ impl Compiler {
     }
 }
 
-/// Parses host and major version of LLVM from the output of `rustc -vV`.
+/// Parses the host and the major version of LLVM from the output of `rustc -vV`.
 fn host_and_llvm(told: &str) -> Option<(String, u32)> {
     let field = |name: &str| told.lines().find_map(|line| line.strip_prefix(name));
     Some((field("host: ")?.to_owned(), major(field("LLVM version: ")?)?))

@@ -1,9 +1,9 @@
 //! Counts the cost per data packet with valgrind, which simulates the processor: instructions with
-//! callgrind, misses of the data caches with cachegrind. Unlike seconds, both counts do not depend
+//! callgrind, misses of the data caches with cachegrind. Unlike seconds, these counts do not depend
 //! on other work on the machine.
 //!
 //! Each benchmark case is run twice, with the second run twice as long. The cost is computed from
-//! the difference between the runs, so that set-up cancels.
+//! the difference between the runs, so that the cost of building the scenario cancels.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 pub(super) const MISSING: &str = "valgrind is not installed (Debian: `apt install valgrind`)";
 
 /// The caches that cachegrind models: bytes, associativity, bytes per line. Cachegrind models only
-/// the first and the last level, so the last level (`--LL`) is given the size of an L2 cache.
+/// two levels. To count misses of an L2 cache, its last level (`--LL`) has the size of an L2 cache.
 const CACHES: [&str; 3] = ["--cache-sim=yes", "--D1=49152,12,64", "--LL=2097152,16,64"];
 
 /// A case of `bbrlab bench-case`, which is run twice, with two simulated lengths.

@@ -31,8 +31,8 @@ impl RoundFilter {
     }
 
     /// Updates the maximum bandwidth of the model with a bandwidth sample. The maximum is over the
-    /// last `window` packet-timed rounds or, if `window` is 0, over the probing cycles as in BBRv2
-    /// alpha.
+    /// last `window` packet-timed rounds or, if `window` is 0, over the current and the previous
+    /// probing cycle, as in BBRv2 alpha.
     #[inline]
     pub(super) fn take(&mut self, max_bw: &mut MaxBw, bw: u32) {
         if self.window == 0 {

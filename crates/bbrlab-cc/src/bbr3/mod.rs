@@ -79,8 +79,8 @@ const ECN_EXCESS: EcnExcess = EcnExcess::AboveThreshold;
 #[derive(Clone, Debug)]
 pub struct Bbr3<N> {
     model: Model<N>,
-    /// Whether the bandwidth has stopped growing. The search for this plateau restarts in each
-    /// phase UP.
+    /// Whether the bandwidth has stopped growing. Each phase UP begins with false and tests the
+    /// growth again.
     full_bw_now: bool,
 }
 

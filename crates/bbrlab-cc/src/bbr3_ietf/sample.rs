@@ -38,7 +38,7 @@ impl Sample {
         let delivered = bytes(rs.delivered);
         Self {
             // The sender sets `delivered` to -1 if the ACK delivered nothing. If the interval is
-            // shorter than the minimum RTT, the volume is valid, but the rate is not.
+            // shorter than the minimum RTT, `delivered` is valid, but the rate is not.
             has_data: rs.delivered >= 0,
             delivery_rate: rate(delivered, rs.interval_us),
             delivered,

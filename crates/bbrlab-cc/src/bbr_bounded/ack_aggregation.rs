@@ -59,8 +59,8 @@ impl AckAggregation {
         }
     }
 
-    /// Adds an ACK to the epoch. The excess is relative to the bandwidth `bw`. As in the kernel,
-    /// only the low 16 bits of the excess are stored.
+    /// Adds an ACK to the epoch, and computes the epoch's excess for the bandwidth `bw`. As in the
+    /// kernel, only the low 16 bits of the excess are stored.
     pub(super) fn count(&mut self, sk: &Sock<'_>, rs: &RateSample, bw: u32) {
         let epoch_us = stamp_us_delta(sk.conn.delivered_mstamp, self.ack_epoch_mstamp);
         let mut expected_acked = delivered_in(bw, u64::from(epoch_us));

@@ -94,7 +94,7 @@ pub(crate) struct Sock<'a> {
 }
 
 impl<'a> Sock<'a> {
-    /// Returns the connection at the beginning of a callback, which has not yet changed any field.
+    /// Returns the connection at the beginning of a callback, before any field is changed.
     pub(crate) fn new(conn: &'a Conn) -> Self {
         Self { conn, ctl: conn.ctl }
     }
@@ -183,7 +183,7 @@ impl<N: Numbers> Model<N> {
             ..Self::default()
         };
         model.recovery.prior_cwnd = conn.prior_cwnd;
-        // The first loss round ends when the first full flight is acknowledged.
+        // The first loss round ends at the ACK of a packet that was sent after the next delivery.
         model.signals.loss_round_delivered = conn.delivered.wrapping_add(1);
         model.aggregation.restart(conn.tcp_mstamp());
         model.probing.stop_growing();

@@ -215,8 +215,8 @@ impl Vegas {
         ctl
     }
 
-    /// Returns ssthresh, reduced to cwnd if cwnd is lower. With ns-3's growth, the limit is one
-    /// segment below cwnd. Linux: `tcp_vegas_ssthresh`.
+    /// Returns ssthresh, but at most cwnd. With ns-3's growth, returns at most one segment less
+    /// than cwnd, but at least two segments. Linux: `tcp_vegas_ssthresh`.
     fn ssthresh_below(&self, ctl: &Control) -> u32 {
         if self.is_of_ns3 { ns3::ssthresh(ctl) } else { ctl.ssthresh.min(ctl.cwnd) }
     }

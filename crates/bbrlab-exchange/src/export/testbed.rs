@@ -3,7 +3,8 @@
 //!
 //! The testbed is a dumbbell: for each `[[flows]]` table a sending and a receiving host, and two
 //! routers with the bottleneck between them. The base RTT is a constant delay of the ACKs, made by
-//! a netem at the receiving host. A netem that delays the data could drop data at its queue limit.
+//! a netem at the receiving host. The data have no such delay, because its netem could drop data at
+//! the limit of the netem's queue.
 
 use bbrlab_lab::{LabError, discipline, percent};
 use bbrlab_link::{Link, Loss, LossAt, Queue, Rate, RateChange};
@@ -177,7 +178,7 @@ fn impairments(run: &Run, number: u32, is_bottleneck: bool, refusals: &mut Refus
         (police.is_some(), "police", unwritten),
         (ack_thinning.is_some(), "ack_thinning", "Linux's tc has no ACK thinning"),
         (ecn_threshold.is_some(), "ecn_threshold", unwritten),
-        (!is_bottleneck && loss.is_some(), "loss", "a script loses no ACKs"),
+        (!is_bottleneck && loss.is_some(), "loss", "a script cannot drop ACKs at random"),
         (jitter.is_some() || random_delay.is_some(), "jitter", unwritten),
         (*duplicate != usual.duplicate, "duplicate", unwritten),
         (*corrupt != usual.corrupt, "corrupt", unwritten),

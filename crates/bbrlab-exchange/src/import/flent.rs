@@ -103,7 +103,7 @@ fn is_flow(name: &str, meta: Option<&SeriesMeta>) -> bool {
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
-    reason = "bytes and times of a measurement"
+    reason = "measured values are not negative and fit the integer types"
 )]
 fn flow(
     name: &str,

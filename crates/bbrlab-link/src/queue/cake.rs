@@ -72,7 +72,7 @@ const MEMORY_MIN: u64 = 4 << 20;
 /// can be larger. Linux: `sch->limit` of `psched_mtu`.
 const MEMORY_MAX: u64 = 10_240 * 1514;
 
-/// Which ACKs are dropped because newer ACKs of their flow wait behind them.
+/// Which ACKs are dropped because newer ACKs of their flow wait after them in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CakeAckFilter {
     /// No ACKs are dropped.

@@ -414,8 +414,7 @@ pub(crate) struct Plain<'a> {
 }
 
 impl Plain<'_> {
-    /// Settles the ledger if many arrivals are unsettled. One settlement per burst of packets
-    /// suffices.
+    /// Settles the ledger if many arrivals are unsettled. One call per burst of packets suffices.
     #[inline]
     pub(crate) fn settle_if_long(&mut self, id: LinkId, due: Time, accounts: &mut Accounts) {
         if self.ledger.entries.len() >= self.ledger.settled_from {

@@ -15,7 +15,7 @@ pub(super) const WORK_PER_BYTE: u64 = 8 * NS_PER_S;
 pub(crate) struct Serialiser {
     rate: u64,
     free_ns: u64,
-    /// Work that still fits into the nanosecond before `free_ns`.
+    /// Work that the link can still do between the last packet's exact end and `free_ns`.
     spare: u64,
     /// Size of the last packet; the next two fields are its exact transmission time. Most packets
     /// have the same size, so storing the last transmission time saves a division.
@@ -234,8 +234,8 @@ impl Schedule {
         if work == u128::from(wire_bytes) * u128::from(WORK_PER_BYTE) {
             return serialiser.serve(wire_bytes);
         }
-        // The rate has changed during the transmission. The rest of the work begins at the last
-        // change, at exactly `free_ns`.
+        // The rate has changed during the transmission. The rest of the packet is sent from the
+        // last change on, which is at exactly `free_ns`.
         let (ns, rem) = divide(work, serialiser.rate);
         serialiser.free_ns =
             serialiser.free_ns.saturating_add(ns).saturating_add(u64::from(rem > 0));

@@ -309,8 +309,9 @@ fn digest_of(value: &impl std::fmt::Debug) -> u64 {
     without_later_figures(&format!("{value:?}")).bytes().fold(0, fold)
 }
 
-/// Makes the sender's timer 0 the network's swift timer, then its even timer. The setting must not
-/// change the results. The hosts arm and disarm this timer with every packet.
+/// Makes the sender's timer 0 the swift timer, then the even timer: see `Network::set_swift_timer`
+/// and `Network::set_even_timer`. This must not change the results. The hosts arm and disarm this
+/// timer with every packet.
 #[test]
 fn it_does_not_matter_which_timer_is_swift_or_even() {
     let config = ProptestConfig { rng_seed: RngSeed::Fixed(2), ..ProptestConfig::default() };

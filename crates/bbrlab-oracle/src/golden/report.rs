@@ -31,7 +31,7 @@ pub struct Tally {
 /// The result of a trace's replay: counts, or that the trace cannot be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceVerdict {
-    /// The trace was replayed; the counts of rows and differences.
+    /// The trace was replayed, with these counts of rows and differences.
     Replayed(Tally),
     /// The algorithm or service is not implemented.
     Unsupported,

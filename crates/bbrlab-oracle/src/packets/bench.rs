@@ -48,8 +48,8 @@ impl Draws {
         self
     }
 
-    /// Returns the draw in `0..bound` at `now`: the number of phases from BBR's next logged phase
-    /// to the end of the gain cycle.
+    /// Returns the draw in `0..bound` that BBR made at `now`. The draw is derived from the next
+    /// logged phase: it is the number of phases from this phase to the end of the gain cycle.
     fn below(&self, now: Time, bound: u32) -> u32 {
         let after = self.phases.partition_point(|&(time, _)| time <= now);
         let phase = self.phases.get(after).map_or(0, |&(_, phase)| phase);

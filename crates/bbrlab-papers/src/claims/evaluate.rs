@@ -100,7 +100,7 @@ pub(crate) enum Fault {
     NoRow {
         /// The metric's name.
         metric: String,
-        /// The keys of the metric's row.
+        /// The given keys.
         at: Point,
     },
     /// Rows with these keys have the metric, but no such row has a value.

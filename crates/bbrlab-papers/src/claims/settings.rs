@@ -7,8 +7,8 @@
 //! The settings of an artifact are overrides of a built-in scenario. The paper's data file
 //! describes these settings as text, in the artifact's key `reproduce`.
 //!
-//! We found the causes by inspecting runs. When such a claim fails, `bbrlab reproduce` tests again
-//! whether it is true in the setting of its cause.
+//! We found the causes by inspecting runs. If a claim fails for which we know a cause,
+//! `bbrlab reproduce` evaluates the claim again in the setting of the cause.
 
 use crate::papers::{Claim, paper_of};
 use crate::study::Setting;

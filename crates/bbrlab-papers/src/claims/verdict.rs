@@ -335,7 +335,8 @@ fn figure_texts(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
 }
 
 /// Formats `value` with enough decimals that its text differs from the texts of all numbers in
-/// `others` that are not equal to it. A whole number has decimals only if this needs them.
+/// `others` that are not equal to it. A whole number gets decimals only if its text would otherwise
+/// be the same as another number's.
 fn distinct_digits(value: f64, others: impl Iterator<Item = f64>) -> String {
     /// Maximum number of decimals; more than any value in a reason needs.
     const MOST: usize = 17;
@@ -345,7 +346,7 @@ fn distinct_digits(value: f64, others: impl Iterator<Item = f64>) -> String {
         None if is_whole => fixed(value, 0),
         None => figure(value),
     };
-    #[expect(clippy::float_cmp, reason = "only equal numbers may have the same text")]
+    #[expect(clippy::float_cmp, reason = "numbers that differ at all need different texts")]
     let others: Vec<f64> = others.filter(|other| *other != value).collect();
     let least = with(None, value);
     let has = least.split_once('.').map_or(0, |(_, decimals)| decimals.len());

@@ -51,8 +51,8 @@ fn seconds(span: Span) -> f64 {
     span.0 as f64 / 1e9
 }
 
-/// Adds the metric `p90_s`, the 90th percentile of `end_s` over the seeds. Every seed with an
-/// `end_s` has this same value.
+/// Adds the metric `p90_s`, the 90th percentile of `end_s` over the seeds. All seeds that have an
+/// `end_s` get the same `p90_s`.
 fn with_compared(_: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
     for row in &mut rows {
         let ends = row.metric("end_s").unwrap_or_default();

@@ -166,8 +166,8 @@ fn testbed(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
 }
 
 /// Returns the time in seconds from the start of the run at which equilibrium begins. Equilibrium
-/// cannot begin before the last flow starts. From its beginning to the end of the run, each
-/// sender's mean rate over 5 s is within 20 % of half of the total rate. Returns the end of the run
+/// cannot begin before the last flow starts. In equilibrium, each sender's mean rate over 5 s
+/// stays within 20 % of half of the total rate until the end of the run. Returns the end of the run
 /// if there is no equilibrium.
 fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -> f64 {
     let is_calm = |from_s: f64| {

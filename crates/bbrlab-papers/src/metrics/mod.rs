@@ -111,7 +111,7 @@ pub(super) struct Formulas {
 }
 
 impl Formulas {
-    /// Default formulas: the algorithms as keys, no rows, no comparisons.
+    /// Default formulas: a run's keys are its algorithms, and there are no rows.
     const NONE: Self = Self {
         place: |_, run| locate::algorithms(run),
         rows: |_, _| Ok(Vec::new()),

@@ -77,7 +77,7 @@ pub(crate) fn page(paper: &Paper, results: &Value, explanations: &Value) -> Stri
         format!("[The five papers](../papers.md#{anchor})")
     };
     let claims: Vec<&Value> = claims_of(paper, results).collect();
-    // The corpus's scenarios were tried before its expectations were written.
+    // For a corpus of test cases, scenarios were run before the expected results were written.
     let when = if paper.is_corpus { "" } else { " before any run" };
     let mut out = format!(
         "# Claims of {name}\n\n\
@@ -331,7 +331,7 @@ fn outcome(label: &str, of: &Outcome<'_>) -> String {
     match of.points.as_slice() {
         [] => format!("{head}.\n"),
         [one] => format!("{head}; {one}\n"),
-        // If there are several parameter points, the claim is false at all of them.
+        // If the reason names several parameter points, the claim is false at each of them.
         points => {
             let item = |point: &&str| format!("  - {}\n", point.trim_start_matches("not at "));
             let items: String = points.iter().map(item).collect();

@@ -10,8 +10,8 @@ pub(crate) struct Reason<'a> {
     /// The claim's outcomes in other settings: settings that should show an artifact, or possible
     /// causes of the claim's failure under `linux`.
     pub(crate) changed: Vec<Changed<'a>>,
-    /// The words with which a page introduces the data file's argument for the expected result;
-    /// `None` if the reason does not end with such an argument.
+    /// The words that a page writes before the data file's argument for the expected result (see
+    /// `ARGUMENTS`); `None` if the reason does not end with such an argument.
     pub(crate) argument: Option<&'static str>,
     /// Whether the reason states that no setting is known that makes the claim true.
     pub(crate) has_no_setting: bool,
@@ -38,8 +38,8 @@ pub(crate) struct Outcome<'a> {
     pub(crate) points: Vec<&'a str>,
 }
 
-/// Phrases that precede the data file's argument in a reason, each with the words that a page of
-/// `docs/study/` has instead of the phrase.
+/// Phrases after which a reason has the data file's argument for the expected result. Each phrase
+/// has the words that a page of `docs/study/` has instead of the phrase.
 const ARGUMENTS: [(&str, &str); 3] = [
     ("; expected to hold: ", "Expected to hold"),
     ("; the expectation was unsure: ", "The expectation was unsure"),

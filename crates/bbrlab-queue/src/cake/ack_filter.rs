@@ -7,8 +7,8 @@
 //! - no flags except ACK, ECE and CWR
 //! - timestamps that are not later than the new packet's
 //! - only SACK blocks that the new packet's SACK blocks cover, and no duplicate SACK
-//! - an ACK number that is not above the new packet's, and an ACK number or SACK blocks different
-//!   from the new packet's, because duplicate ACKs are information
+//! - an ACK number below the new packet's; or the same ACK number, if the new packet's SACK blocks
+//!   cover more bytes (otherwise the new packet is a duplicate ACK, which the sender counts)
 //!
 //! If at least two older ACKs may be dropped, the oldest of them is dropped. Two ACKs therefore
 //! stay: an older ACK and the new packet. The aggressive filter also drops an older ACK if it is

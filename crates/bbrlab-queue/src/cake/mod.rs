@@ -16,10 +16,10 @@
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`.
 //! Deviations:
-//! 1. Every packet counts as much memory as a TCP packet takes at its sender: 766 B more than its
-//!    bytes on the wire. In the kernel this size depends on the driver.
+//! 1. The memory of every packet is taken to be 766 B more than its bytes on the wire, as for a TCP
+//!    packet at its sender. In the kernel, a packet's memory depends on the driver.
 //! 2. There may be a limit in packets or bytes on the wire, in addition to the memory limit. A
-//!    packet that goes into service at once does not count against that limit.
+//!    packet that goes into service at once does not count against this additional limit.
 //! 3. The timer does not wake up while no packet waits, because such wake-ups have no effect.
 //! 4. After 256 consecutive quanta of zero in one call of `dequeue`, a flow gets a quantum of one
 //!    byte. The kernel has no such limit: its loop ends only because random numbers vary.

@@ -1,5 +1,5 @@
-//! The tins of each mode. For each tin, this file has its DSCPs, its share of the rate and its
-//! weight.
+//! The tins of each mode. This file has the DSCPs, the share of the rate and the weight of each
+//! tin.
 //!
 //! Tin 0 of `diffserv3` and `diffserv4` is best effort and tin 1 is bulk. `tc` shows these two in
 //! the opposite order.

@@ -17,7 +17,7 @@
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`.
 //! Deviations:
-//! 1. `buckets` and `orphan_mask` have their defaults, 1,024 and 1,023.
+//! 1. `buckets` and `orphan_mask` cannot be set: they have their defaults, 1,024 and 1,023.
 //! 2. The limit may also be in bytes; in the kernel it is in packets.
 //! 3. A packet that goes into service at once does not count against the limit.
 
@@ -52,7 +52,7 @@ const REFILL_AFTER: u64 = 40;
 /// The largest quantum that `fq_change` of Linux accepts, in bytes.
 const QUANTUM_MAX: u64 = 1 << 20;
 
-/// The flows of three bands, with a common limit.
+/// The flows of three bands. Each band may hold packets up to the same limit.
 #[derive(Debug)]
 pub struct Fq {
     settings: Settings,
@@ -163,8 +163,8 @@ impl Fq {
                     return Some((key, false));
                 }
             }
-            // Each band is tried in turn. A band whose credit is not above 0 even with its new
-            // quantum is tried again after the other bands.
+            // The next band gets its quantum and is tried. A band whose credit is then still not
+            // above 0 is tried again after the other bands.
             retry += 1;
             loop {
                 if retry > BANDS {

@@ -2,8 +2,8 @@
 //! been empty for three seconds.
 //!
 //! The key of a flow is ten bits of its packets' hash. The kernel stores the flows of each bucket
-//! in a tree. With 1,024 buckets, at most two keys share a bucket, so a tree has a root and at most
-//! one child.
+//! in a tree. A hash function maps the 1,024 keys to 1,024 buckets, and at most two keys to one
+//! bucket, so a tree has a root and at most one child.
 //!
 //! When the kernel searches a tree for a flow, it removes the flows that it passes if they have
 //! been empty for three seconds. A search that ends at the root passes no other flow; any other
@@ -42,7 +42,7 @@ pub(super) struct Flow {
     /// Time in jiffies at which the flow left its list; `None` while it is in a list.
     pub(super) detached: Option<u64>,
     is_known: bool,
-    /// Whether the other flow of the same bucket is the root of their tree.
+    /// Whether this flow is the child in its bucket's tree; the root is the bucket's other flow.
     is_child: bool,
     /// The key of the other flow in the same bucket, or [`NONE`].
     other: Key,

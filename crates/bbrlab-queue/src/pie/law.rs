@@ -35,8 +35,8 @@ const TICKS_PER_S: u64 = NS_PER_S >> SHIFT;
 /// Linux: `HZ / 2`.
 const FIRST_UPDATE: u32 = 500;
 
-/// The time at the start, and after waits have been short, in which no packet is dropped early:
-/// 150 ms.
+/// The time without early drops that begins at the start, and again when waits have been short and
+/// the probability is 0: 150 ms.
 const BURST_ALLOWANCE: Ticks = 150_000_000 >> SHIFT;
 
 /// Waiting time above which an update adds 2 % to the probability, in addition to the usual change:
@@ -283,7 +283,7 @@ impl Law {
         let old_prob = self.prob;
         let delta = self.step(settings, qdelay, qdelay_old);
         self.prob = old_prob.wrapping_add(delta.cast_unsigned());
-        // If packets wait, but the measured waiting time is 0, the probability does not decay.
+        // If packets wait although the measured waiting time is 0, the probability does not decay.
         let mut may_decay = qdelay != 0 || backlog == 0;
         if delta > 0 {
             if self.prob < old_prob {
@@ -485,7 +485,7 @@ mod tests {
         let mut law = law(640_000, 0);
         law.update(&settings, 0);
         assert_eq!(millionths(law.prob), 629_999);
-        // A packet waits, but the measured waiting time is 0, so the probability does not decay.
+        // The measured waiting time is 0, but a packet waits, so the probability does not decay.
         law.update(&settings, 1514);
         assert_eq!(millionths(law.prob), 629_999);
     }

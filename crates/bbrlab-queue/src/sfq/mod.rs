@@ -13,10 +13,10 @@
 //!    The hashes of flows differ from the kernel's in any case. The first perturbation of `sfq`'s
 //!    hash is 0.
 //! 3. The first period of `perturb` begins with the first packet, and the timer fires on time. In
-//!    the kernel, the first period begins with the set-up, and an idle processor may defer the
-//!    timer. After the timer has fired, packets are hashed again only at the next call of `enqueue`
-//!    or `dequeue`. This delay has only one effect: a packet whose new slot is full is dropped
-//!    later.
+//!    the kernel, the first period begins when the discipline is set up, and an idle processor may
+//!    defer the timer. After the timer has fired, packets are hashed again only at the next call of
+//!    `enqueue` or `dequeue`. This delay has only one effect: a packet whose new slot is full is
+//!    dropped later.
 
 mod depths;
 

@@ -128,8 +128,8 @@ enum Kept {
     Mean,
     /// The smallest and the largest value, in the order in which they occur.
     Extremes,
-    /// The state with the largest weight in the bin, twice. If several states have this weight, the
-    /// last of these states is kept.
+    /// The state with the largest weight in the bin, as both values. If several states have this
+    /// weight, the last of these states is kept.
     State,
 }
 

@@ -110,8 +110,8 @@ impl<'c, 's> Spot<'c, 's> {
         let Grid { edges, columns, gaps, panel_height, .. } = *self.grid;
         let width = self.grid.panel_width();
         let left = edges.0 + f64::from(self.place % columns) * (width + gaps.0);
-        // The left edge plus the width would differ from the right edge in the last bit, and the
-        // picture would lose a pixel column.
+        // With one column, the left edge plus the width would differ from the right edge in the
+        // last bit, and the picture would lose a pixel column.
         let right = if columns == 1 { edges.1 } else { left + width };
         let row = f64::from(self.place / columns);
         let top = self.grid.head + self.grid.titles + row * (panel_height + gaps.1);

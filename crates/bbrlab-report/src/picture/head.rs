@@ -21,7 +21,7 @@ pub(super) fn noted(only: &str, note: String) -> String {
     if only.is_empty() { note } else { format!("{only}; {note}") }
 }
 
-/// The head of a sheet.
+/// The texts above the panels of a picture, with their positions.
 pub(super) struct Head {
     title: Vec<String>,
     title_size: f64,

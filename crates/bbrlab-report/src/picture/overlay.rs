@@ -203,7 +203,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Returns the y axis of a panel, with about this number of ticks.
+/// Returns the y axis of a panel, with about `ticks` ticks.
 fn y_axis(content: &OverlayPanel, ticks: usize) -> Axis {
     let values = || {
         let pairs = content.pairs.iter().flat_map(|pair| pair.below.iter().chain(&pair.above));

@@ -36,7 +36,8 @@ pub(crate) enum Names {
     Row,
     /// Alternately in an upper and a lower row.
     TwoRows,
-    /// Vertical, read from below, in the given height.
+    /// Vertical, to be read from bottom to top. The value is the height of the longest name, at
+    /// most [`UPRIGHT_MOST`].
     Upright(f64),
 }
 

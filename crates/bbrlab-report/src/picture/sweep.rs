@@ -470,7 +470,7 @@ impl<'a> Sheet<'a> {
     /// Returns the lines that show the fair share of each drawn group of flows; empty if the
     /// panel's metric is not `share`, or if the flows do not share one link. If a group's fair
     /// share is equal at all sweep points, its line crosses the panel. Otherwise the line joins the
-    /// points or, on an axis of names, each name has a short line.
+    /// points; on an axis of names, there is a short line at each name instead.
     fn fair_shares(&self, figure: &Answer<'_>, members: &[usize]) -> Vec<Line> {
         let mut lines: Vec<Line> = Vec::new();
         // Flows that wait at different links do not share one link, so no fair share is drawn.

@@ -1,5 +1,6 @@
 //! The values of a swept key along an axis. The position of a quantity is its value. The scale is
-//! logarithmic if the quantities are roughly a geometric sequence. Names are at equal distances.
+//! logarithmic if the quantities are roughly a geometric sequence. Values that are names, such as
+//! `cubic`, are at equal distances.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +47,7 @@ pub(crate) struct Swept {
 }
 
 impl Swept {
-    /// Makes the axis of a key for its values in the order of the sweep.
+    /// Makes the axis of a key. `values` are the key's values in the order of the sweep.
     pub(crate) fn new(key: &str, values: &[String]) -> Self {
         Self::of_quantities(key, values).unwrap_or_else(|| Self::of_names(key, values))
     }

@@ -235,9 +235,9 @@ impl<'a> CsvPart<'a> {
         Self { columns: table.columns.iter().collect(), tables: vec![(point, table)] }
     }
 
-    /// Adds a table if it has the same columns as this part. If this part has tables of a
-    /// comparison's sweep points, also adds a point's table that has only some of the part's
-    /// columns, or all of the part's columns and others. Returns whether the table was added.
+    /// Adds a table if it has the same columns as this part. If this part and the table are from
+    /// sweep points of a comparison, also adds a table whose columns are a subset or a superset of
+    /// the part's columns. Returns whether the table was added.
     fn take(&mut self, point: Option<&'a str>, table: &'a Table) -> bool {
         let of_points = self.tables[0].0.is_some() && point.is_some();
         let own = |column: &Column| self.columns.iter().any(|known| name(known) == name(column));

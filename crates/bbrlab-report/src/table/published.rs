@@ -402,8 +402,8 @@ mod tests {
         assert_eq!((text(33_424.0, 0), text(7.216, 2)), ("33424".to_owned(), "7.22".to_owned()));
     }
 
-    /// A median of 1 can have an interval up to 1.12, because the values of the seeds differ. If
-    /// the interval needs decimals, the median and the interval are both shown with decimals.
+    /// A median that is a whole number, such as 1, can have an interval that ends at 1.12. If the
+    /// interval needs decimals, the median and the interval are both shown with decimals.
     #[test]
     fn a_whole_median_has_the_interval_that_is_not() {
         let text = |measured, interval| {

@@ -199,7 +199,8 @@ fn blocks(points: &Points, answers: &[Answer<'_>], wanted: &[String]) -> Vec<Blo
 /// Returns a sentence if some intervals come from fewer than `ENOUGH` seeds. `seeds` has the number
 /// of seeds of each sweep point.
 pub(super) fn few_seeds(seeds: impl Iterator<Item = usize>) -> Option<Block> {
-    /// Student's factor is 12.7 with two seeds, 4.3 with three, 2.8 with five and 2.0 with many.
+    /// Number of seeds at which Student's factor, 2.8, is near the 2.0 of many seeds. The factor is
+    /// 12.7 with two seeds and 4.3 with three.
     const ENOUGH: usize = 5;
     let least = seeds.filter(|&seeds| seeds > 1).min().filter(|&least| least < ENOUGH)?;
     Some(Block::Sentence(format!(
@@ -243,7 +244,7 @@ fn of_some_seeds(
     )))
 }
 
-/// Returns a sentence if some sweep points have fewer groups of flows than others, so that a column
+/// Returns a sentence if some sweep points have fewer groups of flows than others. A column then
 /// does not show the same flows at all points.
 fn merged(groups: &[Group]) -> Option<Block> {
     let most = groups.iter().map(|group| flow_groups(group).count()).max()?;
@@ -258,8 +259,7 @@ fn merged(groups: &[Group]) -> Option<Block> {
 }
 
 /// Returns a sentence on the times that packets waited at links with the keys `slot` or `grant`.
-/// Neither the columns of the table
-/// nor the metrics of queues include these times.
+/// Neither the columns of the table nor the metrics of queues include these times.
 fn waits(groups: &[Group]) -> Option<Block> {
     let most = |name: &str| {
         let means = groups.iter().filter_map(|group| {

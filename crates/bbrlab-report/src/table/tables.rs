@@ -1,5 +1,5 @@
-//! Tables that are not yet written in a format. Texts that the user chose can still replace names
-//! in these tables.
+//! Tables as data, before they are written as text, Markdown, LaTeX or CSV. Texts that the user
+//! chose can still replace names in these tables.
 
 use super::block::Block;
 use super::format::{TableFormat, formatted};

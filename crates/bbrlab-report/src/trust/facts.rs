@@ -32,7 +32,7 @@ impl Evidence {
         }
     }
 
-    /// Returns the name of the evidence in style sheets.
+    /// Returns the CSS class of the evidence.
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Exact => "exact",

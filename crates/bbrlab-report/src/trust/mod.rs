@@ -33,7 +33,7 @@ pub struct TrustLine {
 }
 
 impl TrustLine {
-    /// Returns the name of the evidence in style sheets.
+    /// Returns the CSS class of the evidence.
     pub(crate) fn class(&self) -> &'static str {
         self.evidence.class()
     }

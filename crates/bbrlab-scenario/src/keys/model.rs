@@ -46,7 +46,8 @@ pub(crate) struct ModelSpec {
     /// Lowest and highest rate.
     rate: [BitRate; 2],
     delay: [Span; 2],
-    /// The time between two changes; for a `blockage`, the mean time between blockages.
+    /// The time between two changes of rate and delay; for a `blockage`, the mean time between
+    /// blockages.
     every: Span,
     /// The length of the outage at a handover; for a `blockage`, the mean length of a blockage.
     outage: Span,

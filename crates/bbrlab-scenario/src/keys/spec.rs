@@ -151,7 +151,8 @@ pub(crate) struct LinkName {
     taken: BTreeSet<String>,
 }
 
-/// The key `name` of `[[links]]`, which precedes [`LINK_KEYS`](crate::keys::link::LINK_KEYS).
+/// The key `name` of `[[links]]`. The other keys are in
+/// [`LINK_KEYS`](crate::keys::link::LINK_KEYS).
 pub(crate) const NAME_KEYS: &[Key<LinkName>] = &[key(
     "name",
     "0.1.0",

@@ -14,8 +14,8 @@ use crate::language::key::{Form, name_of, names, needed, optional};
 use crate::language::quantity::{parse_frequency, show_rate, show_span};
 use crate::language::reader::{Keys, Reader};
 
-/// The default of `at_most`, the largest number of concurrent flows. That many concurrent flows
-/// take about 60 MB of memory.
+/// The default of `at_most`, the largest number of concurrent flows. This number of flows takes
+/// about 60 MB of memory.
 const AT_MOST: u32 = 10_000;
 
 /// The highest rate of arrivals or frames per second.

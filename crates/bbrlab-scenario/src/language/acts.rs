@@ -17,7 +17,7 @@ pub(crate) enum Acts {
     Memory,
     /// Connections that validate cwnd as Linux does.
     LinuxValidation,
-    /// Packets that cross the link forward: data, and ACKs of a `return_path`.
+    /// Packets that cross the link forward: data, and ACKs whose `return_path` has the link.
     Forward,
     /// Packets that cross the link in the reverse direction: ACKs.
     Reverse,

@@ -32,8 +32,9 @@ pub(crate) struct Network {
     pub(crate) is_bound: bool,
 }
 
-/// Builds the network of a run with this seed. Without a seed, models have their highest rate and
-/// shortest delay. If the scenario has mistakes, reports them to the reader and returns `None`.
+/// Builds the network of a run with this seed. Without a seed, links with a path model (key
+/// `trace`) have the model's highest rate and shortest delay. If the scenario has mistakes, reports
+/// them to the reader and returns `None`.
 pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -> Option<Network> {
     let mut links: Vec<Link> = Vec::new();
     let mut link_tables: Vec<String> = Vec::new();

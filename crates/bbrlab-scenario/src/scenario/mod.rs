@@ -179,7 +179,7 @@ impl Scenario {
         self.points() * self.repeat()
     }
 
-    /// Returns the sweep point and the seed of a run, without resolving it.
+    /// Returns the sweep point and the seed of a run.
     #[must_use]
     pub fn point_and_seed(&self, run: u64) -> (u64, u64) {
         (run / self.repeat(), self.seed.saturating_add(run % self.repeat()))
@@ -321,8 +321,8 @@ impl Scenario {
     }
 }
 
-/// Builds the network of a checked sweep point. Without a seed, models of paths have their highest
-/// rate and shortest delay.
+/// Builds the network of a checked sweep point. Without a seed, each link with a model in its key
+/// `trace` has the model's highest rate and shortest delay.
 fn network(spec: &Spec, seed: Option<u64>) -> Network {
     let mut traces = Traces::default();
     let mut reader = Reader::without_files(&mut traces);

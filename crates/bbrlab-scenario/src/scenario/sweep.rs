@@ -181,8 +181,9 @@ impl Sweep {
         None
     }
 
-    /// Returns whether all values of a swept key are names of queue disciplines. Setting a name
-    /// does not overwrite parameters that are set after the name.
+    /// Returns whether all values of a swept key are names of queue disciplines. Such a key may be
+    /// swept together with the discipline's parameters, because parameters that are set after the
+    /// name stay.
     fn only_names(&self, setting: &Setting) -> bool {
         let is_queue = |step: &Step| matches!(step.key.as_str(), "queue" | "reverse_queue");
         let all = self.axes.iter().flat_map(|axis| axis.choices.iter().flatten());
@@ -415,8 +416,8 @@ impl Target {
     }
 }
 
-/// Returns whether a sweep point that sets `swept` would overwrite the value that `set` leads to,
-/// or an existing part of this value.
+/// Returns whether a sweep point that sets the key `swept` would overwrite `value`, the value of
+/// the key `set`, or an existing part of this value.
 fn overwrites(swept: &Target, set: &Target, value: &Value) -> bool {
     let inner = swept.path.get(set.path.len()..).unwrap_or_default();
     swept.overlaps(set) && (inner.is_empty() || has(value, inner))

@@ -3,8 +3,8 @@
 //! `spellings.txt` has an entry for each word that the JSON Schema lists, and for at least one
 //! value of each form without words, such as a time. `cargo xtask bless` rewrites the file.
 //!
-//! An entry compares the scenario that has this spelling with the scenario without added lines. The
-//! entry has two lists: the new lines in the run, written as text, and the new lines in the
+//! An entry compares two scenarios, one with and one without the lines that contain the spelling.
+//! The entry has two lists: the new lines in the run, written as text, and the new lines in the
 //! canonical text. If both lists are empty, the spelling does not change a run; for example, it
 //! sets a key to its default. The entry of a rejected spelling has the title of the error message.
 

@@ -100,8 +100,8 @@ fn flows_above_at_most_are_rejected() {
     assert!(web.fct_ms.unfinished.unwrap() <= 20);
 }
 
-/// Late packets of a flow that is over are dropped: the flow that reuses the slot receives only its
-/// own bytes.
+/// Packets that arrive after the end of their flow are dropped. The next flow, which reuses the
+/// ended flow's state, receives only its own bytes.
 #[test]
 fn the_next_flow_in_a_place_gets_only_its_own_packets() {
     let path = "loss = 0.05\njitter = { up_to = \"60ms\", keep_order = false }\nbuffer = \"20pkt\"";

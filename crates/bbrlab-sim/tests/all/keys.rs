@@ -291,7 +291,7 @@ fn a_bulk_flow_over_a_shared_medium_gets_what_turns_and_acks_leave() {
         assert!((got / expected - 1.0).abs() < 0.03, "{cc}: {got} of {expected}");
     }
     // With 32 packets per transmission opportunity, a cycle has two transmission opportunities, 32
-    // packets and 16 ACKs. Goodput is therefore near the link's rate.
+    // packets and 16 ACKs. The packets take 96 % of the cycle.
     let turns = "airtime = { overhead = \"0.2ms\", packets = 32 }\nreverse_rate = \"forward\"";
     let cycle_ms = 2.0 * 0.2 + 32.0 * 0.6056 + 16.0 * 0.0264;
     let expected = 32.0 * 1448.0 * 8.0 / 1000.0 / cycle_ms;
@@ -522,8 +522,7 @@ fn a_source_with_a_rate_writes_while_off_what_the_socket_did_not_take_while_on()
     let near = |bytes: f64| (bytes / offered - 1.0).abs() < 0.01;
     let both = "rate = \"4Mbit/s\"\non = \"1s\"\noff = \"3s\"";
     assert!(near(sent(both)), "{} of {offered}", sent(both));
-    // Without a rate, a source offers only as much data during an on period as fits into the
-    // socket.
+    // Without a rate, a source writes only the data that the socket takes during the on period.
     let greedy = sent("on = \"1s\"\noff = \"3s\"");
     assert!(greedy < 0.75 * offered, "{greedy}");
 }

@@ -95,8 +95,8 @@ fn in_a_queue_each_datagram_waits_for_those_before_it() {
         let sent = with("latency = true\nlate = \"50.2ms\"");
         let datagrams = flow(&sent);
         if queue == "droptail" {
-            // Service takes 1 ms per datagram, so each datagram waits 0.5 ms longer than the one
-            // before.
+            // A datagram is written every 0.5 ms and takes 1 ms of service, so each datagram waits
+            // 0.5 ms longer than the one before.
             let delays = rising(6.0, 0.5);
             assert_delays(&datagrams.delay_ms, &delays);
             let jitter = datagrams.jitter_ms.unwrap();
@@ -363,9 +363,9 @@ fn a_corrupt_packet_crosses_further_queues_and_its_wait_is_not_recorded() {
     assert_eq!(flow.path_queue_delay_ms.mean, Some(0.0));
 }
 
-/// Datagrams are sent at half of the rate of `b`, so no original waits there. A copy arrives 1 ns
-/// after its original, so the copy waits for 1 ms minus 1 ns. Every copy reuses the memory of an
-/// earlier packet; that packet's wait must not be added to the copy's wait.
+/// Datagrams are sent at half of the rate of the link `b`, so only their copies wait at `b`. A copy
+/// arrives 1 ns after its original, so the copy waits for 1 ms minus 1 ns. Every copy reuses the
+/// memory of an earlier packet; that packet's wait must not be added to the copy's wait.
 #[test]
 fn a_copy_has_its_own_waits() {
     let sent = over_a_disturbed_link("rate = \"80Mbit/s\"\nduplicate = 0.5", "3.832Mbit/s");

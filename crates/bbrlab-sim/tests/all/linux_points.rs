@@ -15,7 +15,7 @@ struct Linux {
     queue_pkts: f64,
     /// Numbers of retransmissions in Linux, one per seed. A microsecond can decide between two
     /// outcomes, for example between 1,500 and 1,972 retransmissions at 100 Mbit/s and 0.5 BDP. Our
-    /// number of retransmissions must be near any one of these numbers.
+    /// number of retransmissions must be near at least one of these numbers.
     retransmissions: &'static [u64],
 }
 

@@ -97,10 +97,10 @@ fn behind_a_policer_no_flow_gets_more_than_rate_and_bucket() {
     assert!(policed.iter().all(|flow| (0.6 * most..=most).contains(&flow.0)), "{policed:?}");
 }
 
-/// ACKs arrive every 0.225 ms and leave every 0.528 ms. The conservative filter leaves the two
-/// newest ACKs in the queue, so an ACK that leaves has waited for 1.5 times the interval between
-/// arrivals on average. The aggressive filter leaves only the newest ACK, which has waited for half
-/// that interval on average.
+/// At the uplink, an ACK arrives every 0.225 ms, and one leaves every 0.528 ms. The conservative
+/// filter leaves the two newest ACKs in the queue, so an ACK that leaves has waited for 1.5 times
+/// the interval between arrivals on average. The aggressive filter leaves only the newest ACK,
+/// which has waited for half that interval on average.
 #[test]
 fn a_filter_of_acks_sends_the_newest_ones_through_a_slow_uplink() {
     let back = |result: &RunResult| {

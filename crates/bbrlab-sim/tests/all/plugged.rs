@@ -75,7 +75,8 @@ fn a_control_without_a_program_is_reported() {
     assert!(error.starts_with("`controls.outside`: expected a program that provides"), "{error}");
 }
 
-/// Makes Reno congestion controls. `has_failed` returns a flag, which the test sets.
+/// Makes Reno congestion controls. `has_failed` returns the flag in this struct, which the test
+/// sets.
 #[derive(Debug)]
 struct Failing(Arc<AtomicBool>);
 

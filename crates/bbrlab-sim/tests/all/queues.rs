@@ -192,7 +192,7 @@ fn cake_shares_a_link_by_hosts_where_flows_have_the_same() {
 
 /// Slow start fills `fq_codel` up to its limit. The discipline then drops half of the packets at
 /// once, before the control law drops a packet for the first time. Linux 6.12 as User-Mode Linux
-/// retransmits 63 packets. If the control law took the beginning of the run for an earlier dropping
+/// retransmits 63 packets. If the control law treated the start of the run as an earlier dropping
 /// state, it would drop all waiting packets.
 #[test]
 fn drops_at_the_limit_of_fq_codel_do_not_speed_up_the_control_law() {

@@ -20,7 +20,7 @@ fn on_a_slow_uplink_the_acks_wait() {
     assert!(mean_wait(cubic, "bottleneck") < 1.0);
     let acks = mean_wait(cubic, "bottleneck.reverse");
     // A full queue of 1,000 ACKs, of 66 B or more each, takes at least 5.28 s to leave at 100
-    // kbit/s. The mean wait is shorter.
+    // kbit/s. The queue is not always full, so the mean wait is shorter: about 2 s.
     assert!((1980.0..1995.0).contains(&acks), "{acks}");
 }
 

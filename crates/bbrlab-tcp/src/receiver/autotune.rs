@@ -26,14 +26,15 @@ pub(super) struct Autotune {
     next_read: Time,
     /// The timestamp echo processed last.
     last_tsecr: Option<u32>,
-    /// End of the receive window whose arrival is being timed, as a sequence number; the first byte
-    /// of the stream while no window is timed.
+    /// The RTT is measured as the time in which one receive window of data arrives. This sequence
+    /// number is the end of the window in the current measurement; before the first measurement,
+    /// the first byte of the stream.
     rtt_seq: u32,
     /// Round-trip time that the receiver measured, in units of 1/8 microsecond; 0 before the first
     /// measurement.
     pub(super) rtt_us: u32,
     // The following fields are used once per round trip.
-    /// Time in microseconds since which the window that ends at `rtt_seq` is being timed.
+    /// Start in microseconds of the current measurement, which ends when `rtt_seq` arrives.
     rtt_time: Option<u64>,
     /// Largest number of bytes read in one round trip.
     space: u32,

@@ -195,8 +195,8 @@ mod tests {
         (freed, kept.len())
     }
 
-    // Linux, `tcp_prune_ofo_queue`: each call frees at least an eighth of `rcvbuf`, so that not
-    // every one of many tiny segments needs a call.
+    // Linux, `tcp_prune_ofo_queue`: each call frees at least an eighth of `rcvbuf`, so that many
+    // tiny segments do not need one call each.
 
     #[test]
     fn pruning_frees_at_least_an_eighth_of_the_buffer() {

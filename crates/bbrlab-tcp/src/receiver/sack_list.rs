@@ -39,8 +39,8 @@ pub(super) struct Touched {
 
 impl Touched {
     /// Whether the compressed ACKs must be sent before the extended block moves to the front, or
-    /// before a new block is added there. The compressed ACKs, sent as one ACK, report the blocks
-    /// in their old order (the extended block is already extended). Without this ACK, blocks that
+    /// before a new block is added there. The compressed ACKs are sent as one ACK, which reports
+    /// the blocks in their old order, with the extension included. Without this ACK, blocks that
     /// no ACK has reported yet could move so far back in the list that the next ACK omits them.
     pub(super) const fn must_flush(self) -> bool {
         self.depth >= BLOCKS_EXPECTED

@@ -35,7 +35,7 @@ const INIT_CWND: u32 = 10;
 #[repr(C)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(super) struct Window {
-    // `steady` is computed from the following fields.
+    // The last field, `steady`, is computed from the following fields.
     /// Whether the buffer counts memory or payload, and whether it grows.
     buffer: Buffer,
     /// Upper bound of the advertised window in bytes; `u32::MAX` for none.
@@ -96,8 +96,8 @@ pub(super) struct Steady {
     len: u32,
     /// The result of [`Window::select`], or 0 if that result must not be stored. The result must
     /// not be stored if the buffer is more than half full, because quick mode then ends. The result
-    /// must also not be stored if it depends on a field that can change without discarding the
-    /// stored results.
+    /// must also not be stored if it depends on a field whose changes do not discard the stored
+    /// results.
     choice: u32,
     /// The window in bytes that the peer computes from the header if `choice` is advertised.
     advertised: u32,

@@ -583,7 +583,7 @@ impl Sender {
         self.limits.change(now, limit, sent.map_or(Span::ZERO, |sent| now.since(sent)));
     }
 
-    /// Returns the limit of a sender that has no unsent data, or no connection yet.
+    /// Returns what limits a sender that has no unsent data, or no connection yet.
     #[cold]
     #[inline(never)]
     fn limit_without_unsent(&self) -> Limit {

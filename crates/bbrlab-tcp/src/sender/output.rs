@@ -299,9 +299,9 @@ impl Sender {
     }
 
     /// Sends nearly every packet, faster than [`Self::write_xmit`] does. The sender must be plain
-    /// (see [`Sending`]). Sends full bursts while data is in flight and the first unsent skb, or
-    /// the first two together, are longer than a burst. If one of these conditions is not met,
-    /// `write_xmit` continues. `SINGLE` is true if each burst is one segment
+    /// (see [`Sending`]). Sends full bursts while data is in flight, cwnd allows a burst, and the
+    /// first one or two unsent skbs have more bytes than a burst. If one of these conditions is
+    /// not met, `write_xmit` continues. `SINGLE` is true if each burst is one segment
     /// ([`Sending::Segments`]). If `nonagle` is `None`, the socket's own option applies, which is
     /// read only when `write_xmit` is called.
     #[inline(always)]
@@ -330,8 +330,8 @@ impl Sender {
     /// `write_full_bursts` has sent so far; cwnd allows `quota` more segments.
     ///
     /// In most calls, pacing delays the second burst. The first burst (`IS_FIRST`) therefore has
-    /// its own copy of the code, without a loop. For a loop, the compiler would compute values in
-    /// advance.
+    /// its own copy of the code, without a loop. With a loop, the compiler would compute values for
+    /// later bursts before the first one.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

@@ -9,7 +9,7 @@
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_sacktag_write_queue`,
 //! `tcp_clean_rtx_queue`, `tcp_fastretrans_alert`.
 //! Deviations: none. A test in `tests.rs` checks that transfers have the same results with and
-//! without the sender's short paths.
+//! without the sender's fast paths.
 
 use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::{before, stamp_us_delta};

@@ -107,9 +107,10 @@ impl Sender {
         self.tag_sacked(Reported::Any(&blocks, dsack_index), self.sampler.is_switched(), state);
     }
 
-    /// Tags the data that only the first block reports, from `from` on. The TCP stack must have no
-    /// setting that makes the rate sampler differ from Linux's. In most cases, the new data is one
-    /// skb, which has just arrived above a hole and follows the data SACKed last.
+    /// Tags the new data that an ACK reports in its first block; `from` says where this data
+    /// starts. The TCP stack must have no setting that makes the rate sampler differ from Linux's.
+    /// In most cases, the new data is one skb, which has just arrived above a hole and follows the
+    /// data SACKed last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each path that processes ACKs gets its own copy")]
     pub(super) fn tag_first(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {

@@ -226,7 +226,8 @@ fn lines(seeds: std::ops::Range<u64>, mut history: impl FnMut(u64, &mut Totals))
 struct World {
     dice: Dice,
     loss_one_in: u32,
-    /// Whether the sender is informed of idle pacing timers only before its next event.
+    /// Whether the sender is informed of idle pacing timers (see [`Totals`]) only before its next
+    /// event.
     keeps_idle_pacing: bool,
     /// Whether the pacing timer that is armed now is idle, so that the sender is informed later
     /// that the timer fired.

@@ -41,8 +41,8 @@ pub(super) struct Tlp {
 }
 
 impl Tlp {
-    /// Creates the state without a probe and before any RTT sample, when the probe timeout is one
-    /// second. Linux: `TCP_TIMEOUT_INIT`.
+    /// Creates the state at the start of a connection: no probe is in flight, and the probe timeout
+    /// is one second until the first RTT sample. Linux: `TCP_TIMEOUT_INIT`.
     pub(super) const fn new(hz: u32) -> Self {
         Self {
             high_seq: None,
@@ -157,11 +157,11 @@ impl Sender {
 
     /// Whether the RTO of the first packet in flight cannot expire before the probe timeout.
     ///
-    /// No packet in flight was sent before `oldest_us`, the send time of an earlier first packet
-    /// that had been sent only once. Packets are first sent in the order of their sequence numbers,
-    /// so every other packet was sent at `oldest_us` or later. A retransmission can only make a
-    /// packet's send time later. `oldest_us` therefore remains a bound, and the current first
-    /// packet need not be read.
+    /// No packet in flight was sent before `oldest_us`. When `oldest_us` was stored, it was the
+    /// send time of the first packet in flight, which had been sent only once. Packets are first
+    /// sent in the order of their sequence numbers, so every other packet was sent at `oldest_us`
+    /// or later. A retransmission can only make a packet's send time later. `oldest_us` therefore
+    /// remains a bound, and the current first packet need not be read.
     #[inline]
     fn is_rto_beyond_probe(&self) -> bool {
         let rto_us = u64::from(self.timer.rto()) * u64::from(self.clock.us_per_jiffy());

@@ -61,8 +61,8 @@ impl Sender {
         segs
     }
 
-    /// Returns the limit that an skb of several segments should wait for before it is sent; `None`
-    /// if it should be sent now. Linux: `tcp_tso_should_defer`.
+    /// Returns what an skb of several segments should wait for before it is sent; `None` if it
+    /// should be sent now. Linux: `tcp_tso_should_defer`.
     pub(super) fn tso_should_defer(&self, skb: &Unsent, max_segs: u32) -> Option<Limit> {
         let conn = &self.conn;
         if conn.ca_state >= CaState::Recovery {

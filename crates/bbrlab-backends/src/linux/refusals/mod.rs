@@ -20,7 +20,8 @@ use super::network::Network;
 use crate::backend::Refusal;
 use crate::refused::{Parts, Refusals};
 
-/// The largest number of flows: each has two namespaces and some devices.
+/// The largest number of flows. There is a limit because each flow needs two network namespaces and
+/// some devices.
 const FLOWS_MAX: usize = 256;
 
 /// The largest number of queues that need `serial`, the queue discipline that sends packets at an

@@ -1,4 +1,4 @@
-//! Computes from a direction's packets the measurements of its receiver: which data arrived, in
+//! Computes the receiver's measurements of one direction of a connection: which data arrived, in
 //! which order, and round-trip times from an ACK's timestamp to its echo on data.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -2,8 +2,8 @@
 //! delay.
 //!
 //! Each combination of swept values is drawn as a point. Colours show one key. Points are joined
-//! along the values of another key: the larger the value, the larger the point's mark. Small
-//! multiples show the remaining keys.
+//! along the values of another key; the point of a larger value has a larger mark. Small multiples
+//! show the remaining keys.
 
 use bbrlab_run::Group;
 

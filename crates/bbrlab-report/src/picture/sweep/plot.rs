@@ -141,8 +141,8 @@ pub(super) fn plot(
 
 /// Returns the horizontal shifts of the curves, which prevent equal values from hiding one another.
 /// On an axis of quantities the shifts are small; on an axis of names the curves are side by side.
-/// The shifts that separate curves are together less than the distance between two values, so no
-/// point is far from its position on the axis.
+/// The shifts span less than the distance between neighbouring values, so each point is nearest to
+/// its own value.
 fn shifts(panel: &Panel<'_, '_>, curves: usize, swept: &Swept) -> Vec<f64> {
     let (from, to) = (panel.at(panel.x.low, 0.0).0, panel.at(panel.x.low + swept.spacing, 0.0).0);
     #[expect(clippy::cast_precision_loss, reason = "a handful of curves")]

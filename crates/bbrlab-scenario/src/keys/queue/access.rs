@@ -268,7 +268,7 @@ fn show_probability(shown: Probability) -> String {
     let leads_back = |text: &String| {
         Decimal::parse(text).and_then(probability).is_some_and(|read| read == shown)
     };
-    (1..=11).map(of_digits).find(leads_back).expect("eleven digits tell multiples of 2^-32 apart")
+    (1..=11).map(of_digits).find(leads_back).expect("eleven digits distinguish multiples of 2^-32")
 }
 
 fn whole_us(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Span> {

@@ -17,7 +17,7 @@
 //! Deviations:
 //! 1. The first retransmission of a recovery is the first packet in flight, as in ns-3 since 3.41.
 //!    In older versions, the first packet marked lost is retransmitted first.
-//! 2. An ACK with ECE during recovery does not end the recovery.
+//! 2. An ACK with ECE during recovery does not end the recovery; in ns-3 it does.
 //! 3. Without SACK, each duplicate ACK counts as one SACKed packet, as in Linux. ns-3 guesses which
 //!    packets arrived, and marks these packets as SACKed.
 

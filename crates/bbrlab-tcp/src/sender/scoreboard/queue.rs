@@ -208,8 +208,8 @@ impl Queue {
         self.new_links_of(id).retransmission = retransmission;
     }
 
-    /// Counts the retransmission of a plain lost skb in the skb's links. (A lost skb can be plain
-    /// without SACK, where a duplicate or partial ACK marks the first skb lost without linking it.)
+    /// Counts the retransmission of a plain lost skb in the skb's links. (Without SACK, a lost skb
+    /// can be plain: a duplicate or partial ACK marks the first skb lost without linking it.)
     /// `tags` are the skb's tags before the retransmission. Returns the number of earlier
     /// transmissions.
     #[cold]
@@ -684,8 +684,9 @@ impl Queue {
     }
 
     /// Splits an skb in flight after `len` bytes, and returns a new skb with the remaining bytes,
-    /// which follows the first skb in both orders. The new skb takes the slot after all other skbs,
-    /// so no skb stays plain. The segments of both skbs are recounted. Linux: `tcp_fragment`.
+    /// which follows the first skb in both orders. The new skb takes the slot after all other skbs.
+    /// The order of slots is then not the order of the skbs any more, so all skbs are linked. The
+    /// segments of both skbs are recounted. Linux: `tcp_fragment`.
     pub(super) fn split_sent(&mut self, id: SkbId, len: u32, mss: u32) -> SkbId {
         self.link_all();
         let rest_id = self.next_place();

@@ -43,8 +43,8 @@ impl Scoreboard {
         DupAcks { delivered, reordering: self.limit_dup_acks(acked) }
     }
 
-    /// Limits the count of SACKed packets to the number of unacknowledged packets minus the number
-    /// of lost packets (minus one if no packet is lost). Returns the degree of reordering if the
+    /// Limits the count of SACKed packets to the number of unacknowledged packets that are not
+    /// lost. If no packet is lost, one counts as lost. Returns the degree of reordering if the
     /// count was too large. Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
     fn limit_dup_acks(&mut self, addend: u32) -> Option<u32> {
         let holes = self.out.lost().max(1).min(self.packets_out);

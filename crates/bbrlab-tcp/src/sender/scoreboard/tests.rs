@@ -56,8 +56,8 @@ fn what_every_packet_touches_is_in_two_lines() {
     );
 }
 
-/// Duplicate ACKs may mark as lost an skb that is still plain, if nothing was SACKed and no skb has
-/// changed its position in the two orders.
+/// Duplicate ACKs may mark as lost an skb that is still plain, if nothing was SACKed and the order
+/// of skbs by time is still the order of sequence numbers.
 #[test]
 fn a_lost_skb_that_is_still_plain_is_counted_when_it_is_sent_again() {
     const MSS: u32 = 1000;
