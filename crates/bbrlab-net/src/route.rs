@@ -60,8 +60,8 @@ pub(crate) struct Leg {
     /// The DSCP of the packets on this leg.
     pub(crate) dscp: u8,
     /// The bytes by which packets grow when they arrive at `target`: the framing of `target` minus
-    /// the framing of the last link before `target` that has a rate or a policer. Negative if packets
-    /// shrink.
+    /// the framing of the last link before `target` that has a rate or a policer. Negative if
+    /// packets shrink.
     pub(crate) framing_growth: i32,
     /// The sending and the receiving host of the packets on this leg.
     pub(crate) hosts: Hosts,

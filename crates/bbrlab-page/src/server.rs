@@ -134,8 +134,8 @@ mod tests {
 
     use super::*;
 
-    /// Serves this number of connections. Before each connection, the server gets an error instead
-    /// of a connection. Each connection requests a file; the function returns the replies.
+    /// Serves this number of connections. Before the server accepts each of them, accepting fails
+    /// once. Each connection requests a file; the function returns the replies.
     fn replies(server: &Server, connections: usize, data: Data<'_>) -> Vec<String> {
         let full = || Err(io::Error::from_raw_os_error(24)); // EMFILE
         let streams =
