@@ -64,12 +64,7 @@ pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
                 Some(span) if span.0 % 1_000_000_000 == 0 => {
                     format!(" perturb {}", span.0 / 1_000_000_000)
                 }
-                Some(_) => {
-                    return unable(
-                        "changes the hash of sfq only after periods of whole seconds",
-                        None,
-                    );
-                }
+                Some(_) => return unable("changes the hash of sfq only at whole seconds", None),
             };
             format!(
                 "sfq limit {} depth {} flows {} divisor {} quantum {}{perturb}",
