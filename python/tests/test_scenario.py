@@ -174,8 +174,7 @@ def test_a_first_seed_is_not_the_number_of_seeds() -> None:
         until = {"repeat.until": "20%", "repeat.of": "goodput_mbps", "repeat.at_most": 10}
         assert seeds_of(bl.sweep(SMALL, seed=3, set=until))[:2] == [3, 4]
         assert seeds_of(bl.sweep(ten, set={"seed": 3, "repeat": 1})) == [3]
-        # The sweep is the same if seed=1 means the first seed and if it means the number of seeds, so there is no
-        # warning.
+        # The sweep is the same whether seed=1 means the first seed or the number of seeds, so there is no warning.
         assert seeds_of(bl.sweep("examples.dumbbell", set={"duration": "2s"}, seed=1)) == [1]
     with pytest.warns(UserWarning, match="each point has one run, with the seed 3; seeds=3 would be 3 runs per point") as warned:
         assert seeds_of(bl.sweep("examples.dumbbell", set={"duration": "2s"}, seed=3)) == [3]

@@ -27,8 +27,8 @@ pub struct Executed {
 }
 
 /// Simulates a run with the custom congestion controls that it needs. `packets` is the expected
-/// number of data packets. At regular intervals, `watch` is called with the share of the run that
-/// is done, from 0 to 1.
+/// number of data packets. At regular intervals of simulated time, `watch` is called with the share
+/// of the run that is done, from 0 to 1.
 ///
 /// # Errors
 /// Fails if the simulation rejects the run, or a custom congestion control has failed.

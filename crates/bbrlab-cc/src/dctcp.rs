@@ -13,7 +13,7 @@
 //! 1. PLB (protective load balancing) is not implemented: it is off by default in Linux, and here a
 //!    flow has only one path.
 //! 2. If the mark changes while an ACK is delayed, the kernel's DCTCP sends an extra ACK for the
-//!    data before the change. In bbrlab, TCP's receiver sends this ACK, not DCTCP.
+//!    data before the change. In bbrlab, TCP's receiver does this instead of DCTCP.
 
 use crate::linux_int::before;
 use crate::params::ParamTable;

@@ -114,7 +114,7 @@ Examples:
     )]
     Lab(LabArgs),
     /// Import measurements of a testbed as a run: JSON of iperf3, pcap, pcapng, logs of ss, Flent,
-    /// XML of ns-3's flow monitor, CSV
+    /// XML of ns-3's `FlowMonitor`, CSV
     #[command(after_help = "Examples:
   bbrlab import client.json --out measured
   bbrlab import sender.pcap --cc bbr3,cubic --out measured

@@ -63,8 +63,8 @@ pub struct Estimate {
     pub series_rows_unsure: u64,
     /// Whether `memory_bytes` is only an upper bound.
     pub is_memory_at_most: bool,
-    /// The lowest goodput to which sockets limit a flow whose path is faster; `None` if sockets
-    /// limit no flow.
+    /// The lowest of the goodputs to which socket buffers limit flows; `None` if the path of each
+    /// flow is slower than the flow's socket buffers allow.
     pub socket_limit: Option<SocketLimit>,
 }
 

@@ -148,8 +148,8 @@ mod tests {
         Scenario::parse("x", "x", &text, None, &[]).unwrap().run(0)
     }
 
-    /// Sends packets with payloads of these sizes at these times in microseconds. Returns the
-    /// times at which packets leave, each with the payload.
+    /// Sends packets at times in microseconds, with payloads of given sizes in bytes. Returns the
+    /// times at which the packets leave, in nanoseconds, each with the size of the payload.
     fn leave(emulator: &mut Emulator, from: Side, packets: &[(u64, usize)]) -> Vec<(u64, usize)> {
         for &(us, payload) in packets {
             assert!(emulator.enter(from, &packet(from, 0, payload), Time(us * US)));

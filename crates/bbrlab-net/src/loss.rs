@@ -107,8 +107,8 @@ mod tests {
             let mut process = LossProcess::new(&model, Rng::new(1, "test"));
             let times = (0..20_000_000 / step_us).map(|n| Time(n * step_us * 1000));
             let fates: Vec<bool> = times.map(|at| process.loses(at)).collect();
-            // 500 good and 500 bad states alternate in the 20 s. The bad states last a quarter of
-            // this time.
+            // On average, 500 good and 500 bad states alternate in the 20 s. The bad states last a
+            // quarter of this time.
             let lost = fates.iter().filter(|&&lost| lost).count() * 100 / fates.len();
             assert!((22..=28).contains(&lost), "{step_us}: {lost} %");
             if step_us < 1000 {

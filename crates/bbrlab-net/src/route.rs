@@ -47,7 +47,8 @@ pub(crate) struct Leg {
     /// event that sent the packet.
     pub(crate) tie_base: u64,
     pub(crate) sent_by_mask: u64,
-    /// The lane, or `NO_LANE` if the link is reached without delay.
+    /// The delay line (lane) in which packets wait for `delay`; `NO_LANE` on the leg from a host to
+    /// a link without a delay between them.
     pub(crate) lane: u32,
     /// The lane of packets that the previous link delays further, for reordering; `NO_LANE` if the
     /// previous link reorders no packets.

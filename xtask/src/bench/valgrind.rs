@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 pub(super) const MISSING: &str = "valgrind is not installed (Debian: `apt install valgrind`)";
 
 /// The caches that cachegrind models: bytes, associativity, bytes per line. Cachegrind models only
-/// two levels. To count misses of an L2 cache, its last level (`--LL`) has the size of an L2 cache.
+/// two levels, the first and the last. The last level (`--LL`) has the size of an L2 cache, so that
+/// misses of an L2 cache are counted.
 const CACHES: [&str; 3] = ["--cache-sim=yes", "--D1=49152,12,64", "--LL=2097152,16,64"];
 
 /// A case of `bbrlab bench-case`, which is run twice, with two simulated lengths.

@@ -79,8 +79,8 @@ const ECN_EXCESS: EcnExcess = EcnExcess::AboveThreshold;
 #[derive(Clone, Debug)]
 pub struct Bbr3<N> {
     model: Model<N>,
-    /// Whether the bandwidth has stopped growing. Each phase UP begins with false and tests the
-    /// growth again.
+    /// Whether the bandwidth has stopped growing. At the start of each phase UP, this is set to
+    /// false, and the search for the plateau restarts.
     full_bw_now: bool,
 }
 

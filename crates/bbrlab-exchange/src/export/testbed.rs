@@ -3,8 +3,8 @@
 //!
 //! The testbed is a dumbbell: for each `[[flows]]` table a sending and a receiving host, and two
 //! routers with the bottleneck between them. The base RTT is a constant delay of the ACKs, made by
-//! a netem at the receiving host. The data have no such delay, because its netem could drop data at
-//! the limit of the netem's queue.
+//! a netem at the receiving host. The data are not delayed, because a netem that delays them could
+//! drop data at its queue limit.
 
 use bbrlab_lab::{LabError, discipline, percent};
 use bbrlab_link::{Link, Loss, LossAt, Queue, Rate, RateChange};

@@ -111,7 +111,7 @@ pub(super) struct Formulas {
 }
 
 impl Formulas {
-    /// Default formulas: a run's keys are its algorithms, and there are no rows.
+    /// Default formulas: a run's keys are its algorithms; no rows, no comparisons.
     const NONE: Self = Self {
         place: |_, run| locate::algorithms(run),
         rows: |_, _| Ok(Vec::new()),

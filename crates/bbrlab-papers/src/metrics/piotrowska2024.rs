@@ -198,9 +198,9 @@ fn nine_flows(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     Ok(rows)
 }
 
-/// Returns the mean queue length as a share of the buffer. The mean begins 10 s after the last
-/// flow's start. The paper writes "after start-up" in one place and "steady" in another; we use
-/// this mean in both cases.
+/// Returns the mean queue length as a share of the buffer. The mean is over the time from 10 s
+/// after the last flow's start on. The paper writes "after start-up" in one place and "steady" in
+/// another; we use this mean in both cases.
 fn steady_fill(of: &Measured<'_>, queue: Option<&QueueSeries>) -> Option<f64> {
     let queue = queue?;
     let link = of.summary.links.iter().position(|link| link.name == "bottleneck")?;

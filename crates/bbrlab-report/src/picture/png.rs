@@ -13,9 +13,10 @@ const PAPER: f32 = 2.0;
 /// pixels.
 const CSS_PIXELS: f32 = 96.0 / 0.0254;
 
-/// Renders the picture as PNG. A picture for a screen gets one pixel per unit of the SVG. The units
-/// are half a nominal pixel, so the PNG is twice as wide and high as the nominal size. A picture on
-/// paper gets two pixels per unit. A picture with a size in pixels gets exactly that size.
+/// Renders the picture as PNG. A picture for a screen gets one pixel per unit of the SVG. Such a
+/// unit is half a nominal pixel, so the PNG is twice as wide and high as the nominal size. A
+/// picture on paper gets two pixels per unit. A picture with a size in pixels gets exactly that
+/// size.
 pub(crate) fn render(svg: &str) -> Vec<u8> {
     let tree = shapes(svg);
     let units = units_across(svg).unwrap_or_else(|| tree.size().width());

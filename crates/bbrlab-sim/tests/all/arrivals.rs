@@ -101,7 +101,7 @@ fn flows_above_at_most_are_rejected() {
 }
 
 /// Packets that arrive after the end of their flow are dropped. The next flow, which reuses the
-/// ended flow's state, receives only its own bytes.
+/// ended flow's slot, receives only its own bytes.
 #[test]
 fn the_next_flow_in_a_place_gets_only_its_own_packets() {
     let path = "loss = 0.05\njitter = { up_to = \"60ms\", keep_order = false }\nbuffer = \"20pkt\"";

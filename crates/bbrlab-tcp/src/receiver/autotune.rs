@@ -26,15 +26,16 @@ pub(super) struct Autotune {
     next_read: Time,
     /// The timestamp echo processed last.
     last_tsecr: Option<u32>,
-    /// The RTT is measured as the time in which one receive window of data arrives. This sequence
-    /// number is the end of the window in the current measurement; before the first measurement,
-    /// the first byte of the stream.
+    /// The RTT is measured in two ways: from timestamps, and as the time in which one receive
+    /// window of data arrives. This sequence number is the end of the window that is being timed;
+    /// before the first such measurement, it is the first byte of the stream.
     rtt_seq: u32,
     /// Round-trip time that the receiver measured, in units of 1/8 microsecond; 0 before the first
     /// measurement.
     pub(super) rtt_us: u32,
     // The following fields are used once per round trip.
-    /// Start in microseconds of the current measurement, which ends when `rtt_seq` arrives.
+    /// Time in microseconds at which the timing of the window began. The timing ends when all data
+    /// before `rtt_seq` has arrived.
     rtt_time: Option<u64>,
     /// Largest number of bytes read in one round trip.
     space: u32,
