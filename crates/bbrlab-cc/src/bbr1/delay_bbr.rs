@@ -19,7 +19,7 @@
 //!    [lanigan] resets only at the start, its text (3.3.4) only at the end, its code only after
 //!    DRAIN. With only one of these three resets, an old queue would be mistaken for a new one.
 //! 2. The ACK that begins a back-off cannot end it: the condition for the end is tested only at
-//!    later ACKs. A BDP below four packets counts as four, BBR's smallest window.
+//!    later ACKs. Inflight of at most four packets, BBR's smallest window, also ends it.
 //! 3. If inflight has not fallen below the BDP, a back-off ends when both 200 ms and one round trip
 //!    have passed, as in BBR v1. If this back-off began because the minimum RTT had expired, the
 //!    smallest RTT of the back-off becomes the new minimum. The thesis's listings never raise the

@@ -102,7 +102,8 @@ impl SweepChoice {
         }
     }
 
-    /// Returns the chosen metrics; empty if the user chose none.
+    /// Returns the metrics that the user chose; empty if the user chose none. `usual` are the
+    /// metrics of the default plot, to which a chosen name may refer.
     pub(super) fn figures<'a>(
         &'a self,
         groups: &[Group],
