@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-use super::{checked, portable, source};
+use super::{checked, portable};
 
 /// The compiler's target for WebAssembly without an operating system.
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -115,36 +115,15 @@ fn module(root: &Path) -> Result<(), String> {
     flags.push(format!("--remap-path-prefix={}=.", root.display()));
     let flags = flags.join("\u{1f}");
     let args = ["rustc", "--package", "bbrlab-wasm", "--lib", "--features", "packets"];
-    let settings = settings(root)?.display().to_string();
-    let profile = ["--profile", "release", "--config", &settings];
-    let rest = ["--target", TARGET, "--crate-type", "cdylib"];
-    let args = [&args[..], &profile, &rest].concat();
-    super::cargo(&args, &[("CARGO_ENCODED_RUSTFLAGS", &flags)])?;
+    let rest = ["--profile", "web", "--target", TARGET, "--crate-type", "cdylib"];
+    super::cargo(&[&args[..], &rest[..]].concat(), &[("CARGO_ENCODED_RUSTFLAGS", &flags)])?;
     let target = crate::target(root);
-    let built = target.join(TARGET).join("release/bbrlab_wasm.wasm");
+    let built = target.join(TARGET).join("web/bbrlab_wasm.wasm");
     let public = root.join("web/public");
     fs::create_dir_all(&public)
         .and_then(|()| fs::copy(&built, public.join("bbrlab.wasm")))
         .map_err(|error| format!("cannot copy {}: {error}", built.display()))?;
     Ok(())
-}
-
-/// Writes `[profile.web]` of `Cargo.toml` as settings of the profile `release` to
-/// `target/web.toml`, and returns the file. With a profile of another name, cargo would compile the
-/// procedural macros a second time.
-fn settings(root: &Path) -> Result<PathBuf, String> {
-    let path = root.join("Cargo.toml");
-    let manifest: toml::Table =
-        source::read(&path)?.parse().map_err(|error| format!("{}: {error}", path.display()))?;
-    let web = manifest.get("profile").and_then(|profiles| profiles.get("web")?.as_table());
-    let mut web = web.cloned().ok_or("Cargo.toml has no [profile.web]")?;
-    web.remove("inherits");
-    let file = crate::target(root).join("web.toml");
-    let text = toml::Table::from_iter([("release".to_owned(), web.into())]);
-    let text = toml::Table::from_iter([("profile".to_owned(), text.into())]);
-    fs::write(&file, text.to_string())
-        .map_err(|error| format!("cannot write {}: {error}", file.display()))?;
-    Ok(file)
 }
 
 /// Tests the module's Rust code on this machine, the WebAssembly module in Node, and the page in
