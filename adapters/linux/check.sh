@@ -1,4 +1,4 @@
-# Two hosts and a router between them: the serialiser with a child at the router, a delay behind it.
+# Two hosts and a router between them. The router has the serialiser with a child towards d0, and netem towards s0.
 set -e
 cat /proc/sys/net/ipv4/tcp_available_congestion_control > controls
 ip -batch - <<E

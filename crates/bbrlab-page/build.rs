@@ -41,8 +41,8 @@ fn main() {
     fs::write(out.join("files.rs"), code).expect("the folder for generated code is writable");
 }
 
-/// Collects the files in a folder and below it. For each file, adds its path in the URL of the
-/// lab's page and its absolute path to `files`.
+/// Collects the files in a folder and below it. Adds a pair to `files` for each file: the file's
+/// path in the URL of the lab's page, and its absolute path.
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, PathBuf)>) {
     for entry in fs::read_dir(folder).expect("the built page is readable") {
         let path = entry.expect("the built page is readable").path();

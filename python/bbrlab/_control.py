@@ -160,8 +160,8 @@ class CongestionControl:
         _bbrlab.reno_cong_avoid(conn, acked)
 
     def pkts_acked(self, conn: Conn, sample: AckSample) -> int | None:
-        """An ACK newly acknowledged or SACKed data. Returns a new slow start threshold in packets, or None to keep
-        it."""
+        """Handles an ACK that acknowledges or SACKs data for the first time. Returns a new slow start threshold in
+        packets, or None to keep it."""
         return None
 
     def in_ack_event(self, conn: Conn, flags: int) -> None:
@@ -275,9 +275,9 @@ def source_of(control: type[CongestionControl]) -> tuple[str, str | None, str | 
     """Returns the origin of a class, the SHA-256 of its text, and the text.
 
     The text contains the class and its base classes, each as the whole file that contains it. If a class was typed in a
-    notebook or at a prompt, the text contains its members instead. A method without a text is replaced by its compiled
-    code. Hash and text are None if a method has neither text nor compiled Python code, such as a method that is written
-    in C.
+    notebook or at a prompt, the text contains its members instead. If Python does not find the source of a method, the
+    text contains the method's compiled code. Hash and text are None if a method has neither source nor compiled Python
+    code, such as a method that is written in C.
     """
     name = f"{control.__module__}.{control.__qualname__} in Python"
     blocks: list[str] = []

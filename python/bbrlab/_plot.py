@@ -150,7 +150,8 @@ LEGEND_ROWS = 2
 """A legend above the axes that would have more rows than this gets smaller letters or begins farther left."""
 
 TITLE_GAP = 8
-"""The height in points (1/72 inch) of the gap between a legend and the axes below, without the height of titles."""
+"""The height in points (1/72 inch) of the gap below a legend that is above the axes. Below the gap are the titles of
+several panels, or the axes if a legend of one panel begins farther left than the axes."""
 
 DASHES: tuple[Literal["-", "--", ":", "-."], ...] = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -636,9 +637,10 @@ class SweepPlots:
     ) -> Any:
         """Plots the mean over seeds of a column of `flows`, `runs` or `links` against two swept keys.
 
-        A grey cell has no value. The sweep point has no run, the run has no value of the metric, or two groups of flows
-        have equal names at this point. Groups with equal names are one group, so the point has fewer groups than other
-        points. A metric of runs, of links, or of a single flow chosen by `flow` has a value at such a point.
+        A cell without a value is grey, for one of three reasons: the sweep point has no run, its runs have no value of
+        the metric, or two groups of flows have equal names at this point. Groups with equal names are one group, so the
+        point has fewer groups than other points. A metric of runs, of links, or of a single flow chosen by `flow` has a
+        value even at a point with equal names.
 
         Args:
             name: The column.

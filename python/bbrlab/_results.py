@@ -156,7 +156,8 @@ class Result:
 
         Args:
             folder: The folder to write.
-            force: Whether to overwrite another run or a sweep, or to write next to other files.
+            force: Whether the folder may contain another run or a sweep, which is overwritten, or files that no run
+                wrote, of which only files with the same names are overwritten.
 
         Raises:
             UsageError: If the folder contains other files or results, or a custom congestion control has no text.
@@ -279,8 +280,9 @@ class Results:
     def repeated(self) -> int:
         """Number of computed runs that were computed twice, because a worker that was lost had begun them.
 
-        Without a folder, the number counts all runs in the chunks that an executor has lost, begun or not. Runs that
-        the executor itself repeats, as Dask does, are not counted.
+        If the sweep has no folder, it is unknown which runs a lost worker had begun. The number then counts all runs
+        of the lost chunks (a chunk is the group of runs that a worker gets at once). Runs that the executor itself
+        repeats, as Dask does, are not counted.
         """
         return self._records.repeated
 

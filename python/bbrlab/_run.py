@@ -60,7 +60,7 @@ Given = str | os.PathLike[str] | Mapping[str, Any] | Scenario
 """A scenario: a file, the id of a built-in scenario, a dict, or a `Scenario`."""
 
 Controls = Mapping[str, type[CongestionControl] | str | os.PathLike[str]]
-"""Classes of congestion controls, or paths of shared objects, by their names in a scenario."""
+"""A dict from the names of congestion controls in a scenario to classes or to paths of shared objects."""
 
 Progress = bool | None | Callable[[int, int, float], object]
 """Whether to show progress (None: on a terminal and in a notebook), or a function to call. The function is called with
@@ -91,14 +91,15 @@ def run(
     Args:
         scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
         set: Values of keys that replace the scenario's, such as `{"bottleneck.buffer": "2bdp"}`.
-        controls: Custom congestion controls: classes by their names in the scenario, or the paths of shared objects by
-            their names `plugin:NAME`. Without `controls`, a class can replace its name in `set` or in a dict, as in
-            `{"flows.cc": MyControl}`.
+        controls: Custom congestion controls: a dict from each name that the scenario uses to a class, or from a name
+            `plugin:NAME` to the path of a shared object. Without `controls`, a class can replace its name in `set` or
+            in a dict, as in `{"flows.cc": MyControl}`.
         seed: The run's seed. If the scenario has several seeds, only this one is run, unless `set` has `repeat`.
         on: The back end that computes the run, as `--on` of the command line.
         out: A folder for the files that the command line writes. Without `out`, nothing is written.
-        force: Whether to recompute a complete run in the folder, to overwrite other results, and to write next to
-            other files.
+        force: Whether to recompute a complete run in the folder. `force` also permits an `out` that contains another
+            run or a sweep, which is overwritten, or files that no run wrote, of which only files with the same names
+            are overwritten.
         pictures: Whether to write the run's plot to the folder.
         limit: Maximum work in data packets; 10 000 000 000 by default. A byte of memory counts as one packet, a row of
             `series` or `queue` as 100.
@@ -163,17 +164,18 @@ def sweep(
         seeds: Runs per sweep point, with the seeds `seed`, `seed` + 1 and so on; 1 unless the scenario has another
             `repeat`.
         set: Values of keys that replace the scenario's.
-        controls: Custom congestion controls: classes by their names, or the paths of shared objects. A sweep with
-            classes recomputes runs that are already in the folder, and computes one run at a time, because the
-            interpreter runs one thread at a time. With an executor of processes, pickle must be able to transfer the
-            classes.
+        controls: Custom congestion controls: a dict from their names in the scenario to classes or to paths of shared
+            objects. A sweep with classes recomputes runs that are already in the folder, because bbrlab cannot know
+            what else the classes read. It computes one run at a time, because the interpreter runs one thread at a
+            time. With an executor of processes, pickle must be able to transfer the classes.
         seed: The first seed. If the scenario has several seeds per sweep point, `seed` needs `seeds`. If the scenario
             has one seed per point and `seeds` is not given, a `seed` above 1 gives a warning: `seed` is not the number
             of seeds.
         on: The back end that computes the runs, as `--on` of the command line.
         out: A folder, in which each run gets its own folder; a single run's files are in `out` itself. Complete runs in
             the folder are not recomputed, except with `force` or with classes in `controls`.
-        force: Whether to recompute complete runs, to overwrite other results, and to write next to other files.
+        force: Whether to recompute complete runs. `force` also permits an `out` that contains another run or sweep,
+            which is overwritten, or files that no run wrote, of which only files with the same names are overwritten.
         pictures: Whether to write the sweep's plots to the folder.
         jobs: Number of concurrent runs; one per processor by default.
         limit: Maximum work in data packets; 10 000 000 000 by default. A byte of memory counts as one packet, a row of
@@ -431,7 +433,7 @@ def _sets(set: Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None) -> 
     """Returns the values of the argument `set` as a list of "key=value" and dicts.
 
     Raises:
-        TypeError: If `set` is not a dict, a text or an iterable such as a list.
+        TypeError: If `set` is not None, a dict, a text or an iterable such as a list.
     """
     if set is None:
         return []

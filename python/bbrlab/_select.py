@@ -76,9 +76,9 @@ class SweptKey(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Runs of a line that agree in every swept key, except the keys of the x axis and of the panels.
+    """The part of a `Line` that each panel draws as one curve.
 
-    A part is one curve in each panel.
+    The runs of a part agree in every swept key, except the keys of the x axis and of the panels.
     """
 
     name: str
@@ -207,7 +207,8 @@ class Selection:
         """Returns the lines of a metric: one per group of flows, or a single one.
 
         Raises:
-            UsageError: If the metric does not exist, or a line would average several flows or links.
+            UsageError: If the metric does not exist. Also if the user chose none of several links for a metric of
+                links, or neither a group nor a flow for a metric of flows whose groups have several flows.
         """
         lines, over = self._lines(name)
         if over:
@@ -367,8 +368,8 @@ class Selection:
     def _line_of_link(self, links: Table, name: str) -> Line:
         values, names = numbers(links, name), links["link_name"]
         runs = _runs_of_rows(links)
-        # Leave out links whose names end in a bracket: they are private links of one flow, because names in scenarios
-        # have no brackets.
+        # Leave out the private links of flows. The names that bbrlab gives to private links end in a bracket; the names
+        # of links in scenarios have no brackets.
         shared = [link for link in dict.fromkeys(names.tolist()) if not link.endswith("]")]
         link = self._link
         if link is None:

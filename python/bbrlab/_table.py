@@ -31,7 +31,7 @@ NAMES_SHOWN = 12
 
 
 def not_among(name: str, names: Sequence[str]) -> str:
-    """Returns the end of a message about an unknown name: the nearest names, or the first ones.
+    """Returns the end of a message about an unknown name: similar names or, if none is similar, the first `names`.
 
     >>> not_among("goodput", ["flow", "goodput_mbps", "group_goodput_mbps"])
     'found no such column; did you mean goodput_mbps or group_goodput_mbps?'
@@ -42,7 +42,7 @@ def not_among(name: str, names: Sequence[str]) -> str:
 
 
 def meant(name: str, names: Sequence[str]) -> str:
-    """Returns a text with the names that a user may have meant by an unknown name, or with the first names.
+    """Returns a question with those of `names` that are similar to `name`; if none is, a list of the first `names`.
 
     >>> meant("buffer", ["bottleneck.buffer", "flows.cc"]), meant("BBR1", ["cubic", "bbr1"])
     ('did you mean bottleneck.buffer?', 'did you mean bbr1?')

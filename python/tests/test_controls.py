@@ -180,7 +180,10 @@ def test_every_event_is_heard() -> None:
 
 
 class Ledbat(bl.CongestionControl):
-    """Keeps the queueing delay of the forward path at `target_us`, like LEDBAT (RFC 6817), from one-way delays."""
+    """Keeps the queueing delay of the forward path at `target_us`, like LEDBAT (RFC 6817).
+
+    The queueing delay is the one-way delay minus the smallest one-way delay so far.
+    """
 
     def __init__(self, target_us: int = 10_000) -> None:
         self.target_us = target_us
@@ -296,7 +299,7 @@ def test_a_timer_needs_its_event() -> None:
 
 
 class Dctcp(Reno):
-    """Responds to the share of marks, like DCTCP, so that the receiver echoes every mark. Counts the echoes."""
+    """Declares a response to the share of marks, so the receiver echoes each mark, as for DCTCP. Counts the echoes."""
 
     needs_ecn = True
     answers_share_of_marks = True

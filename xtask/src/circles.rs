@@ -241,8 +241,8 @@ fn segments(path: &str) -> Vec<String> {
 
 /// Returns the paths in the code that begin with `crate`, `super` or `self`.
 fn inline(code: &str) -> Vec<Vec<String>> {
-    // A path with `$crate` in a macro is an import of the files that use the macro, so it is
-    // ignored here.
+    // A path with `$crate` in a macro is resolved where the macro is called. The path is therefore
+    // an import by the files that call the macro, not by this file, and is ignored here.
     let code = code.replace("$crate::", "");
     let is_path = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
     code.split(|c| !is_path(c))

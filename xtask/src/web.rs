@@ -1,8 +1,8 @@
 //! Builds and tests the page of `bbrlab lab`: a WebAssembly module, and the page that loads it. The
 //! built files are in `web/dist`.
 //!
-//! `web/dist` is not in the repository, because building it needs Node and npm's packages. If
-//! `web/dist` is missing, `bbrlab` is built without the page.
+//! `web/dist` is not in the repository, because it contains only built files. Building them needs
+//! Node and npm's packages. If `web/dist` is missing, `bbrlab` is built without the page.
 
 use std::env;
 use std::fs::{self, File};
@@ -72,7 +72,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "cargo compares the build script's time, which is set to the present"
+    reason = "sets the modification time of a build script to now, so that Cargo runs it again"
 )]
 fn build(root: &Path) -> Result<(), String> {
     module(root)?;

@@ -153,7 +153,7 @@ algorithms! {
     BbrPrime {
         name: "bbr_prime",
         title: "BBR'",
-        summary: "BBR v1 whose 0.75 phase ends when inflight has fallen to the estimated BDP",
+        summary: "BBR v1 whose 0.75 phase ends only when inflight has fallen to the estimated BDP, without a time limit",
         source: "Lanigan 2020, section 2.2.5.1",
         family: Some(Family::Bbr), is_paced: true, window: Window::Bears { loss_ppm: 55_000 }, marks: Marks::Once,
         params: bbr1::STEPS,

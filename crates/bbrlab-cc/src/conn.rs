@@ -54,7 +54,8 @@ impl Value for CaState {
     }
 }
 
-/// Events that are not ACKs. Linux: `enum tcp_ca_event`, and v3's TLP event.
+/// Events that are not ACKs. Linux: `enum tcp_ca_event`, and one more event of BBRv3's kernel tree
+/// (`google/bbr`, branch v3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CwndEvent {
     /// A packet is sent while no other packet is in flight.
@@ -69,7 +70,7 @@ pub enum CwndEvent {
     EcnNoCe,
     /// A CE-marked packet was received.
     EcnIsCe,
-    /// A tail-loss probe has repaired a loss (only in v3's kernel tree).
+    /// A tail-loss probe has repaired a loss (only in BBRv3's kernel tree).
     TlpRecovery,
 }
 

@@ -39,7 +39,7 @@ macro_rules! fields {
             max_packets_out: u32, "max_packets_out", "packets", "max_packets_out", "The most packets outstanding in the last window";
             ca_state: CaState, "ca_state", "state", "icsk_ca_state", "State of loss recovery";
             is_cwnd_limited: bool, "is_cwnd_limited", "flag", "is_cwnd_limited", "Whether the sender was recently limited by cwnd";
-            tlp_orig_app_limited: bool, "tlp_orig_app_limited", "flag", "tlp_orig_data_app_limited", "Whether the packet that a tail-loss probe retransmitted was sent application-limited (v3)";
+            tlp_orig_app_limited: bool, "tlp_orig_app_limited", "flag", "tlp_orig_data_app_limited", "Whether the packet that a tail-loss probe retransmitted was sent application-limited. In Linux, only the kernel tree of BBRv3 has this field";
             snd_una: u32, "snd_una", "sequence number", "snd_una", "First unacknowledged byte";
             inflight: u32, "inflight", "packets", "tcp_packets_in_flight", "Packets in flight";
             mss: u32, "mss", "bytes", "mss_cache", "Payload of a full segment";
@@ -68,15 +68,15 @@ macro_rules! fields {
             interval_us: i64, "rs_interval_us", "microseconds", "interval_us", "Length of the sample's interval; -1 for an invalid sample";
             rtt_us: i64, "rs_rtt_us", "microseconds", "rtt_us", "RTT of this ACK; -1 for none";
             losses: i32, "rs_losses", "packets", "losses", "Packets newly marked lost by this ACK";
-            lost: i32, "rs_lost", "packets", "lost", "Packets lost in the sample's interval (v2, v3; with `notes_in_flight`)";
+            lost: i32, "rs_lost", "packets", "lost", "Packets lost in the sample's interval, for a control with the switch `notes_in_flight`. In Linux, only the kernel trees of BBRv2 and BBRv3 have this field";
             acked_sacked: u32, "rs_acked_sacked", "packets", "acked_sacked", "Packets newly acknowledged or SACKed by this ACK";
             prior_in_flight: u32, "rs_prior_in_flight", "packets", "prior_in_flight", "Packets in flight before this ACK";
             prior_delivered: u32, "rs_prior_delivered", "packets", "prior_delivered", "The connection's `delivered` when the sampled packet was sent";
-            tx_in_flight: u32, "rs_tx_in_flight", "packets", "tx_in_flight", "Packets in flight just after the sampled packet was sent (v2, v3; with `notes_in_flight`)";
+            tx_in_flight: u32, "rs_tx_in_flight", "packets", "tx_in_flight", "Packets in flight just after the sampled packet was sent, for a control with the switch `notes_in_flight`. In Linux, only the kernel trees of BBRv2 and BBRv3 have this field";
             is_app_limited: bool, "rs_app_limited", "flag", "is_app_limited", "Whether the sampled packet was sent application-limited";
             is_ack_delayed: bool, "rs_ack_delayed", "flag", "is_ack_delayed", "Whether the ACK may have been delayed";
-            is_ece: bool, "rs_ece", "flag", "is_ece", "Whether the ACK carried ECE (v2, v3)";
-            is_tlp_ack: bool, "rs_is_tlp_ack", "flag", "is_acking_tlp_retrans_seq", "Whether the ACK matches a tail-loss probe's retransmission (v3)";
+            is_ece: bool, "rs_ece", "flag", "is_ece", "Whether the ACK carried ECE. In Linux, only the kernel trees of BBRv2 and BBRv3 have this field";
+            is_tlp_ack: bool, "rs_is_tlp_ack", "flag", "is_acking_tlp_retrans_seq", "Whether the ACK matches a tail-loss probe's retransmission. In Linux, only the kernel tree of BBRv3 has this field";
         } computed {}
     } };
     (AckSample, $make:ident $with:tt) => { $make! { $with
@@ -94,7 +94,7 @@ macro_rules! fields {
             in_flight: u32, "k_in_flight", "packets", "tx.in_flight", "Packets in flight just after the packet was sent, itself included";
             lost: u32, "k_lost", "packets", "tx.lost", "The connection's `lost` when the packet was sent";
             is_app_limited: bool, "k_app_limited", "flag", "tx.is_app_limited", "Whether the packet was sent application-limited";
-            delivered_mstamp: u64, "k_dmstamp", "microseconds", "tx.delivered_mstamp", "The connection's `delivered_mstamp` when the packet was sent; 0 if the packet had been SACKed before it was marked lost";
+            delivered_mstamp: u64, "k_dmstamp", "microseconds", "tx.delivered_mstamp", "The connection's `delivered_mstamp` when the packet was sent; 0 if the packet had been SACKed before it was marked lost (the receiver discarded it later)";
         } computed {}
     } };
 }

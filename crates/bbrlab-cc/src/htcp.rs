@@ -44,7 +44,7 @@ const BETA: (u8, u8) = (1 << 6, 102);
 /// exceeds the maximum by more is ignored.
 const MAX_RTT_STEP_MS: u32 = 20;
 
-/// Minimum RTT up to which a loss always halves cwnd, in milliseconds.
+/// If the flow's minimum RTT is at most this number of milliseconds, every loss halves cwnd.
 const ADAPTIVE_RTT_MS: u32 = 10;
 
 /// H-TCP as in Linux. Linux: `struct htcp`.

@@ -334,7 +334,7 @@ pub trait Maker: fmt::Debug + Send + Sync {
 
     /// Whether an instance could not be made, or a call of an instance has failed. After such a
     /// failure, the run continues for a short time with the values that the instances return,
-    /// before it is aborted. The maker stores the reason of the failure.
+    /// before it is aborted. [`Self::failure`] returns the reason of the failure.
     fn has_failed(&self) -> bool {
         false
     }

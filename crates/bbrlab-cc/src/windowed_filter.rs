@@ -167,8 +167,8 @@ mod tests {
     use crate::xorshift::Xorshift;
     use expect_test::{Expect, expect};
 
-    /// Adds samples `(t, v)` to a maximum. After each sample, compares the best value and all three
-    /// samples with a line of `expected`.
+    /// Adds samples `(t, v)` to a filter for the maximum. After each added sample, compares the
+    /// filter's value and the three samples that the filter keeps with a line of `expected`.
     fn check_max(window: u32, samples: &[(u32, u32)], expected: &Expect) {
         let mut filter = WindowedFilter::default();
         let mut lines = String::new();

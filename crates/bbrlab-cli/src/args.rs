@@ -293,12 +293,13 @@ pub(crate) struct ReproduceArgs {
     /// judges no claims
     #[arg(long, value_name = "BACKEND", value_parser = backend, conflicts_with_all = ["explain", "sensitivity", "html", "markdown"])]
     pub(crate) on: Option<&'static dyn Backend>,
-    /// For each claim that is expected to be an artifact, find the difference from the `linux`
-    /// profile, or the pair of differences, that makes the claim true (first seed)
+    /// For each claim that the data files expect to be an artifact of the paper's simulator or
+    /// method, find the difference from the `linux` profile, or the pair of differences, that makes
+    /// the claim true. Runs only the first seed
     #[arg(long, conflicts_with = "quick")]
     pub(crate) explain: bool,
-    /// Find the verdicts that depend on parameters that the papers do not state (first seed, unless
-    /// --seeds is given)
+    /// Find the verdicts that depend on parameters that the papers do not state. Runs only the
+    /// first seed unless --seeds is given
     #[arg(long, conflicts_with = "quick")]
     pub(crate) sensitivity: bool,
     /// Accepted only so that the error message can recommend `run --set`
@@ -542,7 +543,7 @@ pub(crate) struct TableArgs {
     /// numbers. `summary.json` has all digits
     #[arg(long, group = "format")]
     pub(crate) csv: bool,
-    /// Only these metrics, by their names in `list metrics`: `share`, `queue_delay_ms.mean`
+    /// Only these metrics, by their names in `list metrics`, such as `share,queue_delay_ms.mean`
     #[arg(long, value_name = "METRIC", value_delimiter = ',')]
     pub(crate) metric: Vec<String>,
     /// Text that replaces a heading, a part of a heading or a name in a column; may be repeated
@@ -564,8 +565,8 @@ pub(crate) struct TableArgs {
     /// Leave out the columns with this heading, such as `seeds`, or with this metric
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) omit: Vec<String>,
-    /// Show all columns, even if the table is wider than the terminal; the other formats always
-    /// have all
+    /// Show all columns, even if the table is wider than the terminal. With --latex, --markdown or
+    /// --csv, tables always have all columns
     #[arg(long, conflicts_with = "format")]
     pub(crate) wide: bool,
 }
@@ -609,7 +610,7 @@ pub(crate) struct CompareArgs {
     /// With --paired, the value with which the others are compared, instead of the first
     #[arg(long, value_name = "VALUE", requires = "paired")]
     pub(crate) against: Option<String>,
-    /// Only these metrics, by their names in `list metrics`: `share`, `fct_ms.p95`
+    /// Only these metrics, by their names in `list metrics`, such as `share,fct_ms.p95`
     #[arg(long, value_name = "METRIC", value_delimiter = ',')]
     pub(crate) metric: Vec<String>,
     /// Show all columns, even if the table is wider than the terminal

@@ -109,7 +109,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
         return Err(Stopped::Lab(error));
     }
     if args.explain && !done.iter().any(|one| !one.explained.is_empty()) {
-        output.note("--explain: no claim about these experiments is expected to be an artifact");
+        output.note(
+            "--explain: nothing to explain; the data files expect no claim about these experiments \
+             to be an artifact of the paper's simulator or method",
+        );
     }
     write_replication(&done, &options, args.html.as_deref(), args.markdown.as_deref())?;
     let unjudged = claims.iter().filter(|judged| judged.verdict.is_none()).count();

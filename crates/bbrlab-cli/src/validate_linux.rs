@@ -21,7 +21,7 @@ const PICTURES: usize = 5;
 
 #[derive(Args, Debug)]
 pub(crate) struct LinuxArgs {
-    /// Folders with a reference: summary.csv, and time series for cwnd and the plots
+    /// Folders with a reference: summary.csv and, to compare cwnd and to draw plots, time series
     #[arg(required = true, value_name = "DIR")]
     dirs: Vec<PathBuf>,
     /// Compare only scenarios whose names contain one of these texts

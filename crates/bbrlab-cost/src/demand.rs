@@ -138,11 +138,12 @@ impl Demand {
             let cubic = 1.054 * (rtt_s / bursts).powf(0.75);
             let mean = (WINDOW_UNDER_LOSS / bursts.sqrt()).max(cubic);
             demand.rate = demand.rate.min(mean / rtt_s);
-            // The first loss comes after `1 / bursts` packets on average. Until cwnd is first
-            // reduced, about three times as many packets are sent. The last round trip of slow
-            // start sends as many packets as all before it, and another round trip passes until the
-            // loss is noticed. After slow start, each loss reduces cwnd by three tenths, down to
-            // the mean cwnd.
+            // The first loss comes after `1 / bursts` packets on average. Until the first reduction
+            // of cwnd is complete, about three times as many packets are sent. The first third are
+            // the packets up to the loss. In the round trip until the sender notices the loss, slow
+            // start sends as many packets as in all round trips before. The recovery takes another
+            // round trip, with nearly as many packets. After slow start, each loss reduces cwnd by
+            // three tenths, down to the mean cwnd.
             let highest = (2.0 * ramp.link * rtt_s).min(1.0 / bursts).max(mean);
             let falls = (highest / mean).ln() / (1.0_f64 / 0.7).ln();
             demand.before_loss = (3.0 + falls) / bursts;
@@ -210,8 +211,9 @@ impl Demand {
     /// Limits the flow's rate to the mean rate of a schedule.
     fn follow(&mut self, paces: &[(Time, Pace)], (mss, active_s): (f64, f64)) {
         let mean = mean_rate(paces, active_s) / 8.0 / mss;
-        // After a step to a lower rate, data that waits in the socket is sent later than written,
-        // so the mean rate is only an upper bound.
+        // With several steps, the mean rate is only an upper bound. In a step whose rate is above
+        // the rate of the flow's links, data waits in the socket, and a part of it may still be
+        // unsent at the end of the active time.
         self.is_sure &= paces.len() == 1 && mean.is_finite();
         self.rate = self.rate.min(mean);
     }
@@ -461,7 +463,8 @@ fn mean_loss(link: &Link) -> f64 {
             * match &link.loss {
                 None => 0.0,
                 Some(Loss::Bernoulli(loss)) => ratio(*loss),
-                // While the lowest ratio applies, the flow may send at its full rate.
+                // The estimated rate is an upper bound, and the lowest ratio allows the highest
+                // rate.
                 Some(Loss::Steps(steps)) => {
                     steps.iter().map(|step| ratio(step.1)).fold(1.0, f64::min)
                 }

@@ -1,6 +1,7 @@
 //! A fluid model of how flows share their links over time. A class has the flows of one `[[flows]]`
-//! table. In each slice of time, every class gets the same rate per flow, until a link or the
-//! class's demand limits the rate (max-min fairness).
+//! table. Rates are constant within a slice of time and are max-min fair: the rate per flow is
+//! raised equally in all classes; a class stops when one of its links is full or its demand is met,
+//! and the rates of the other classes are raised further.
 
 #![expect(clippy::cast_precision_loss, reason = "no result of a run depends on an estimate")]
 

@@ -367,7 +367,8 @@ struct bbrlab_plugin {
     /* An ACK; replaces `cong_avoid` and PRR. */
     int32_t (*cong_control)(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, const
         bbrlab_rate_sample *rs, bbrlab_host *host);
-    /* Data up to `ack` was acknowledged: `acked` packets, cumulatively or by SACK. */
+    /* New data was acknowledged cumulatively, up to `ack`. `acked` is the number of packets newly
+       acknowledged, cumulatively or by SACK. */
     int32_t (*cong_avoid)(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, uint32_t ack,
         uint32_t acked, bbrlab_host *host);
     /* Packets have left the network. `*ssthresh` holds the threshold and may be changed. */

@@ -27,7 +27,7 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// Returns the note of the packet.
+    /// Returns the packet's note: the opaque bytes that the C program keeps with the packet.
     pub(crate) fn note(&self) -> abi::Note {
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         let SkbStamps { first_tx_mstamp, delivered_mstamp, delivered, is_app_limited, notes } =

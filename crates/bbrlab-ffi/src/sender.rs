@@ -270,8 +270,8 @@ impl HostedSender {
         Ok(())
     }
 
-    /// Records the next byte that the C program expects from the peer, and the window that it
-    /// advertises.
+    /// Records the next byte that the C program expects from the peer, and the window that the C
+    /// program advertises to the peer.
     pub(crate) fn received(&mut self, rcv_nxt: u32, wnd: u32) {
         let before = self.sender.reverse();
         self.sender.set_reverse(Reverse { rcv_nxt, wnd, ..before });

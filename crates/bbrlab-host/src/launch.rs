@@ -39,7 +39,7 @@ pub struct Ran {
     pub network: NetworkResult,
     /// The lateness of the packets that left the network.
     pub lateness: Lateness,
-    /// CPU seconds of the program with the flows' sockets, and of the emulator.
+    /// CPU seconds of the program that opens the flows' sockets, plus CPU seconds of the emulator.
     pub cpu_s: f64,
 }
 
@@ -50,24 +50,26 @@ pub enum Finish {
     Complete(Box<Ran>),
     /// The caller requested the end after the run had begun.
     Partial(Box<Ran>),
-    /// The caller requested the end before the run had begun; or the program with the flows'
+    /// The caller requested the end before the run had begun; or the program that opens the flows'
     /// sockets was killed, because it had not ended 800 ms after the request.
     Stopped,
 }
 
-/// The program with the flows' sockets is killed if it still runs this long after a request to end.
-/// In this time, the program should write its measurements and end.
+/// The program that opens the flows' sockets is killed if it still runs this long after a request
+/// to end. In this time, the program should write its measurements and end.
 const GRACE: Duration = Duration::from_millis(800);
 
-/// Seconds that the program may take in addition to a run's duration, to start, to set up the flows
-/// and to write the measurements.
+/// Seconds that the program that opens the flows' sockets may take in addition to a run's duration,
+/// to start, to set up the flows and to write the measurements.
 const EXTRA_S: u64 = 600;
 
-/// Runs the program with the flows' sockets, and the emulator, until the end of the run, or until
-/// `stop` returns true. Calls `watch` with the finished share of the run, from 0 to 1.
+/// Runs two things at the same time: the program that opens the flows' sockets
+/// ([`Launch::program`]), and the emulator of the network, which is a thread of this process. Both
+/// run until the end of the run, or until `stop` returns true. Calls `watch` with the finished
+/// share of the run, from 0 to 1.
 ///
 /// # Errors
-/// Fails if this program or a TUN device fails.
+/// Fails if [`Launch::program`] or a TUN device fails.
 pub fn launch(
     launch: &Launch<'_>,
     stop: &dyn Fn() -> bool,
@@ -140,7 +142,7 @@ pub fn launch(
     })
 }
 
-/// A request that the program with the flows' sockets end early.
+/// A request that the program that opens the flows' sockets end early.
 struct Ending {
     socket: UnixStream,
     /// The time of the request; `None` until the request is made.
@@ -163,8 +165,8 @@ impl Ending {
     }
 }
 
-/// Returns how the program with the flows' sockets says that it ended: success, or the reason of a
-/// failure. Returns `None` if there is no report.
+/// Returns how the program that opens the flows' sockets says that it ended: success, or the reason
+/// of a failure. Returns `None` if there is no report.
 fn said(folder: &Path) -> Option<Result<(), String>> {
     let text = fs::read_to_string(folder.join("status")).ok()?;
     let text = text.trim();

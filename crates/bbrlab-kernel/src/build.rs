@@ -407,8 +407,9 @@ fn version(src: &Path) -> Result<String, KernelError> {
     Ok(["VERSION", "PATCHLEVEL", "SUBLEVEL"].map(number).join("."))
 }
 
-/// Compiles the guest kernel's first program, and the library that is loaded into the kernel's
-/// process.
+/// Compiles the guest's programs: `lab`, which the guest kernel starts as its init process, and
+/// `shim.so`, a library that is preloaded into the guest kernel. (The guest kernel is itself a
+/// process of the host.)
 fn compile_guest(scratch: &Path, steps: &mut Steps<'_, '_>) -> Result<(), KernelError> {
     steps.begin("compile the guest's programs");
     let guest = scratch.join("guest");

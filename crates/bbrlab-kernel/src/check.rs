@@ -9,8 +9,10 @@ use crate::cache::Kernel;
 use crate::error::KernelError;
 use crate::steps::Steps;
 
-/// The set-up script of the check: two hosts and a router between them. The router has the
-/// serialiser with `fq_codel` in one direction, and a delay with losses in the other.
+/// The set-up script of the check: two hosts and a router between them. In one direction, the
+/// router sends one packet after another at a constant rate. bbrlab's queue discipline `serial` (an
+/// exact serialiser) does this, with `fq_codel` as its child. In the other direction, netem delays
+/// packets and drops some of them.
 const SETUP: &str = include_str!("../../../adapters/linux/check.sh");
 
 /// The scenario of the check: one TCP flow, and datagrams in the other direction.

@@ -117,12 +117,12 @@ pub struct BenchResult {
     /// Instructions per data packet, from the difference between callgrind's counts for two
     /// simulated lengths; null if they were not counted.
     pub instructions_per_packet: Option<f64>,
-    /// Misses per data packet of a first-level data cache of 48 KiB, which cachegrind models; null
-    /// if they were not counted.
+    /// Misses per data packet in a first-level data cache. Cachegrind models a cache of 48 KiB. The
+    /// value is null if the misses were not counted.
     #[serde(default)]
     pub l1_misses_per_packet: Option<f64>,
-    /// Misses per data packet of a second-level cache of 2 MiB, which cachegrind models; null if
-    /// they were not counted.
+    /// Misses per data packet in a second-level cache. Cachegrind models a cache of 2 MiB. The
+    /// value is null if the misses were not counted.
     #[serde(default)]
     pub l2_misses_per_packet: Option<f64>,
     /// The two simulated times, in seconds, for which `cargo xtask bench` runs the case to get the
@@ -194,7 +194,8 @@ impl BenchResult {
     }
 }
 
-/// The benchmark cases: first (a) to (d), then their variants.
+/// The benchmark cases: first (a), (b), (c), (d-tenth) and (d), then variants of (a), (b) and (c),
+/// and last `wide`.
 pub const BENCH_CASES: &[BenchCase] = &[
     A,
     B,

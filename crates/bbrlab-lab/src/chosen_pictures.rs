@@ -153,8 +153,9 @@ pub fn plot_as(
     Ok(plots)
 }
 
-/// If `reason` says that a metric is unknown, returns the text of `known` that says what else has
-/// the metric's name. Returns `None` if `known` has no text for this name.
+/// If `reason` says that a metric is unknown, passes the metric's name to `known`, and returns the
+/// text that `known` returns about something else with this name, such as a paper. Returns `None`
+/// if nothing has this name.
 fn other_meaning(reason: &str, known: OtherMeaning) -> Option<String> {
     let name = reason.strip_prefix("unknown metric `")?.split('`').next()?;
     Some(format!("; {}", known(name)?))
@@ -283,8 +284,9 @@ impl<'a> Chosen<'a> {
             ),
             Kind::Sweep => {
                 let document = document_of_sweep(&results.path)?;
-                // A heat map also accepts groups of the whole sweep, such as `flows[0]`, so its
-                // groups are not checked here.
+                // A heat map also accepts names such as `flows[0]`, which mean the same flows at
+                // all sweep points. No group in the results has such a name, so the groups of a
+                // heat map are not checked here.
                 if self.choice.heatmap.is_empty() {
                     check_groups(&self.choice.groups, &document.runs)?;
                 }

@@ -40,8 +40,8 @@ pub struct Merged {
 /// process had computed the whole sweep.
 ///
 /// # Errors
-/// Fails if a folder contains no sweep, if the folders belong to different sweeps or to another
-/// version, or if a file cannot be written.
+/// Fails if a folder contains no sweep, if the folders belong to different sweeps, if another
+/// version or commit of bbrlab than this one computed a sweep, or if a file cannot be written.
 pub fn merge(
     folders: &[PathBuf],
     out: &Path,

@@ -13,10 +13,11 @@ use bbrlab_report::{DRAWN_BYTES, is_drawn};
 pub enum Draw {
     /// The command draws no plots.
     Nothing,
-    /// The command replaces only plots that bbrlab drew. A file of another program with the name of
-    /// a plot is an error.
+    /// The command replaces only plots that bbrlab drew. If a file of another program has the name
+    /// of one of the command's plots, the command fails.
     ReplaceOwn,
-    /// The command replaces all files with the names of plots, because the user gave `--force`.
+    /// The command replaces every file that has the name of one of its plots, whichever program
+    /// wrote the file, because the user gave `--force`.
     ReplaceAll,
 }
 

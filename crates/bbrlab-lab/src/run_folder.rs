@@ -173,8 +173,8 @@ pub(crate) fn folder_name(point: &SweepPoint, key: &RunKey) -> String {
     parts.join("_")
 }
 
-/// The content of `run.json`: data that differ each time the run is computed, such as CPU time, and
-/// the mark that the folder is complete.
+/// The content of `run.json`: data that identify the run, data that differ each time the run is
+/// computed, such as CPU time, and the mark that the folder is complete.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct RunFile {
     #[serde(flatten)]
@@ -310,9 +310,10 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
     Ok(RunSummary { cpu_s: Some(mark.cpu_s), ..run })
 }
 
-/// Determines what `folder`, the folder of the sweep `wanted`, contains. The result is `Nothing` if
-/// the folder has no files, or a sweep of the same back end with the same scenario. The result is
-/// also `Nothing` if a sweep of the same back end has complete runs only at points of `wanted`.
+/// Determines what `folder`, the folder of the sweep `wanted`, contains. The result is
+/// [`Found::Nothing`] in two cases: the folder has no files, or it has a sweep that `wanted` may
+/// continue. `wanted` may continue a sweep of the same back end if the scenarios are equal, or if
+/// all complete runs of the sweep are at points of `wanted`.
 #[must_use]
 pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
     let single = fs::read_to_string(folder.join(RUN_JSON)).ok();

@@ -90,7 +90,8 @@ fn normal() -> Vec<i64> {
     // Entry FINE / 2 + k of the fine table is the last step s for which the area under the density
     // between 0 and s is less than (k + 1/2) / FINE. The entries below zero follow by symmetry.
     for k in 0..FINE / 2 {
-        // `area` is the area times 2 STEPS.
+        // `area` is the area under the density between 0 and `step` / STEPS, times 2 * STEPS, with
+        // [`ONE_BITS`] fractional bits.
         let bound = (u128::from(2 * k + 1) << ONE_BITS) * u128::from(STEPS) / u128::from(FINE);
         while area + last + next < bound {
             step += 1;

@@ -44,11 +44,12 @@ struct FlowData {
 /// The devices of a network.
 #[derive(Debug, Default)]
 pub(crate) struct Devices {
-    /// For each link: whether it is part of a device. Links beyond the end of the list are not part
-    /// of a device.
+    /// For each link: whether it is outside of all devices, within a device, or the last link of a
+    /// device. Links beyond the end of the list are outside of all devices.
     links: Vec<Place>,
-    /// For each flow: the count of its bytes, and how to notify its host; `None` without a device.
-    /// Flows beyond the end of the list have no device.
+    /// For each flow: the bytes that have left its device since the last notification of its host,
+    /// and how to notify the host; `None` for a flow without a device. Flows beyond the end of the
+    /// list have no device.
     flows: Vec<Option<FlowData>>,
     /// The flows whose data was dropped since the last notification was scheduled.
     pending: Vec<FlowId>,
@@ -57,7 +58,7 @@ pub(crate) struct Devices {
 impl Devices {
     /// Makes `links` the device of a flow. The links must be in the order in which packets cross
     /// them. Each notification is a call of [`crate::Handler::on_application`] with `token`; `size`
-    /// is the size of the flow's bursts.
+    /// has the headers and the payload per packet of the flow.
     pub(crate) fn add(&mut self, flow: FlowId, links: &[LinkId], size: BurstSize, token: u32) {
         let Some((last, within)) = links.split_last() else { return };
         for link in within {

@@ -140,7 +140,8 @@ pub(crate) struct Packet<P> {
     /// The low bits are the flow and the packet's sequence number within the flow, as in the key of
     /// an event. The high bits are equal to the high bits of the key of the packet's last event.
     pub(crate) tie: u64,
-    /// Hash of the packet's identity.
+    /// Hash of the packet's flow, sequence number and retransmission number, for the run's digest;
+    /// see [`digest::identity`](crate::digest::identity).
     pub(crate) identity: u64,
     pub(crate) wire_bytes: u32,
     pub(crate) tag: PackedTag,

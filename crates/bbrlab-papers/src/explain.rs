@@ -219,7 +219,7 @@ fn any_of(enough: &[String], not_without: &[String]) -> String {
 /// [`ArtifactCause::Unknown`]. Adds the runs to `work`.
 ///
 /// # Errors
-/// Fails if a run or a write fails, or the user interrupts it.
+/// Fails if a run or the writing of a file fails, or if the user interrupts the runs.
 ///
 /// # Panics
 /// Panics if an assertion in the simulator fails, which is a bug.

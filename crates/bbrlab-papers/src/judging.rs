@@ -30,7 +30,7 @@ pub fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
 /// their artifacts or causes, and adds these runs to `work`.
 ///
 /// # Errors
-/// Fails if a run or a write fails, or the user interrupts it.
+/// Fails if a run or the writing of a file fails, or if the user interrupts the runs.
 ///
 /// # Panics
 /// Panics if an assertion in the simulator fails, which is a bug.
@@ -181,7 +181,7 @@ pub(crate) struct RunUnder {
 /// runs to `work`. The inner error is the reason why there are no rows.
 ///
 /// # Errors
-/// Fails if a run or a write fails, or the user interrupts it.
+/// Fails if a run or the writing of a file fails, or if the user interrupts the runs.
 pub(crate) fn run_under(
     experiment: &'static Experiment,
     config: &Config,

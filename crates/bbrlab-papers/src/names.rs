@@ -173,7 +173,7 @@ fn no_such_number(name: &str) -> Option<String> {
         let words = match there.as_str() {
             "" => format!("`{name}`: {key} has no {kind}s"),
             there => format!(
-                "`{name}`: no such {kind}; {key} has {there}, and `bbrlab reproduce EXPERIMENT` {done}"
+                "`{name}`: no such {kind}; {key} has {there} (`bbrlab reproduce EXPERIMENT` {done})"
             ),
         };
         return Some(words);

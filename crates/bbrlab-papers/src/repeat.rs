@@ -36,7 +36,7 @@ impl RepeatCommand {
             command.extend(value.map(|value| format!(" --set {key}={value}")));
         }
         if self.counting == Counting::Program {
-            command.push_str("  # lost: out_of_order_packets + duplicate_packets, of delivered_packets + duplicate_packets; goodput: delivered_packets - out_of_order_packets");
+            command.push_str("  # as the authors count: sent = delivered_packets + duplicate_packets, received (for goodput) = delivered_packets - out_of_order_packets, lost = sent - received");
         }
         Some(command)
     }
@@ -89,7 +89,7 @@ mod tests {
         let counted = RepeatCommand { seeds: (Some(2), Some(7)), ..counted };
         assert_eq!(
             counted.command().unwrap(),
-            "bbrlab run a.b --set repeat=2 --set seed=7  # lost: out_of_order_packets + duplicate_packets, of delivered_packets + duplicate_packets; goodput: delivered_packets - out_of_order_packets"
+            "bbrlab run a.b --set repeat=2 --set seed=7  # as the authors count: sent = delivered_packets + duplicate_packets, received (for goodput) = delivered_packets - out_of_order_packets, lost = sent - received"
         );
     }
 }

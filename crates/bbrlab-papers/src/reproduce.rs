@@ -104,7 +104,7 @@ pub struct Reproduced {
 /// Runs an experiment, and compares its measured values with the published ones.
 ///
 /// # Errors
-/// Fails if a run or a write fails, or the user interrupts it.
+/// Fails if a run or the writing of a file fails, or if the user interrupts the runs.
 ///
 /// # Panics
 /// Panics if an assertion in the simulator fails, which is a bug.

@@ -1,4 +1,5 @@
-//! Computes measured rows from the finished runs of an experiment.
+//! Computes measured rows from the finished runs of an experiment. A measured row has the metrics
+//! of simulated runs, in the form of a row of the paper's table (see [`MeasuredRows`]).
 
 use std::path::PathBuf;
 

@@ -74,7 +74,7 @@ pub(crate) fn choices_of(experiment: &Experiment) -> Vec<&'static Choice> {
 /// none is requested, with one seed. Adds the runs to `work`.
 ///
 /// # Errors
-/// Fails if a run or a write fails, or the user interrupts it.
+/// Fails if a run or the writing of a file fails, or if the user interrupts the runs.
 ///
 /// # Panics
 /// Panics if an assertion in the simulator fails, which is a bug.

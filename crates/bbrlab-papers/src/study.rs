@@ -123,8 +123,9 @@ pub(crate) struct Note {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Quick {
     /// Experiments that `--quick` runs for a shorter time, because their metrics settle early: they
-    /// have one flow, or flows that start together, and no later event. Short runs give no verdict
-    /// on their claims.
+    /// have one flow, or flows that start together, and no later event. Claims about such an
+    /// experiment get no verdict with `--quick`, because a verdict needs runs of the scenario's
+    /// full duration.
     pub(crate) settled_early: Vec<Id>,
     /// Sweep points that are left out because they repeat others.
     pub(crate) repeated: Option<Repeated>,
@@ -206,7 +207,8 @@ fn one_each<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Setting>, D::Error
 pub(crate) struct Known<'a> {
     /// The paper's key.
     pub(crate) paper: &'a str,
-    /// The ids of the paper's experiments, each without the name of a form.
+    /// The ids of the paper's experiments in their first form (see [`crate::FORMS`]): an id of the
+    /// first form has no form's name at its end.
     pub(crate) experiments: Vec<&'a str>,
     /// The ids of the paper's claims.
     pub(crate) claims: Vec<&'a str>,

@@ -1,5 +1,5 @@
 //! Calls of a shared object's functions with the state of one connection.
-#![expect(unsafe_code, reason = "the functions of a shared object have the C calling convention")]
+#![expect(unsafe_code, reason = "a shared object's functions take pointers that Rust cannot check")]
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::fmt;
@@ -63,7 +63,8 @@ fn host_of(border: &mut Border, flow: u32) -> Host {
 /// Draws a random number below `bound` for a congestion control; returns 0 if the event has no
 /// source of random numbers.
 unsafe extern "C" fn draw(host: *mut Host, bound: u32) -> u32 {
-    // SAFETY: a congestion control passes the pointer of its call, whose `data` is a `Border`.
+    // SAFETY: a congestion control passes the pointer to `Host` that it got with the present call.
+    // The `data` of this `Host` points to a `Border`.
     let border = unsafe { &mut *(*host).data.cast::<Border>() };
     match &mut border.lent {
         Some(lent) if bound > 0 => lent.below(bound),
@@ -73,7 +74,8 @@ unsafe extern "C" fn draw(host: *mut Host, bound: u32) -> u32 {
 
 /// Stores the text with which a congestion control ends the run; a second text is ignored.
 unsafe extern "C" fn fail(host: *mut Host, text: *const c_char) {
-    // SAFETY: a congestion control passes the pointer of its call, whose `data` is a `Border`.
+    // SAFETY: a congestion control passes the pointer to `Host` that it got with the present call.
+    // The `data` of this `Host` points to a `Border`.
     let border = unsafe { &mut *(*host).data.cast::<Border>() };
     let text = if text.is_null() {
         "without a text".to_owned()

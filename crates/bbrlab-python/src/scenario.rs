@@ -26,8 +26,8 @@ use crate::shown::shown;
 ///         dict in the form of a scenario file. Without a source, give the file's keys and tables
 ///         as keywords.
 ///     set: Values of keys that replace those of the source: a dict, or a list of `"key=value"`.
-///     controls: Custom congestion controls by their names in the scenario: classes, or paths of
-///         shared objects.
+///     controls: Custom congestion controls: a dict from their names in the scenario to classes or
+///         to paths of shared objects.
 ///     name: The scenario's name, instead of the file's or the built-in's.
 ///
 /// Raises:

@@ -16,8 +16,8 @@ pub(crate) enum Span<'py> {
     Several(Bound<'py, PyAny>),
 }
 
-/// Converts a value to a duration. The method `tolist` cannot be used for pandas' values, because
-/// it returns plain numbers of nanoseconds without a unit.
+/// Converts a value to a duration. The method `tolist` of numpy's arrays is not used: for durations
+/// in nanoseconds, as in arrays from pandas, `tolist` returns plain numbers without a unit.
 pub(crate) fn span<'py>(given: &Bound<'py, PyAny>, at: &str) -> PyResult<Span<'py>> {
     // A pandas duration is a `datetime.timedelta` with additional nanoseconds, so pandas durations
     // must be tested first.

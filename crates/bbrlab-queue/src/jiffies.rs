@@ -13,8 +13,9 @@ use bbrlab_units::{NS_PER_MS, NS_PER_US, Span, Time};
 /// Number of bits by which the wheel's slots become coarser per level. Linux: `LVL_CLK_SHIFT`.
 const LEVEL_SHIFT: u32 = 3;
 
-/// The smallest distance in jiffies that belongs to level 1; each further level starts at eight
-/// times the distance of the level before. Linux: `LVL_START(1)`.
+/// The shortest time from the wheel's clock to the expiry of a timer, in jiffies, for which the
+/// timer is put into level 1. Each further level starts at eight times the time of the level
+/// before. Linux: `LVL_START(1)`.
 const LEVEL_1_START: u64 = 63;
 
 /// The highest level of the wheel. Linux: `LVL_DEPTH - 1`.

@@ -87,8 +87,8 @@ pub fn axis_unit(unit: &str) -> &str {
 }
 
 /// Splits a name such as `links.up.marks` into the name of the link, `up`, and the metric's name,
-/// `marks`. Groups, flows and waits are treated like links. All these names may contain dots.
-/// Returns `None` for a metric of the run.
+/// `marks`. Groups, flows and waits are treated like links. The names of links, groups, flows and
+/// waits may contain dots, and so may a metric's name. Returns `None` for a metric of the run.
 fn owner_and_metric(name: &str) -> Option<(&str, &str)> {
     let objects = [
         ("links.", LinkSummary::PARTS),

@@ -160,7 +160,7 @@ fn unknown(wanted: &str, groups: &[Group]) -> String {
     }
     let first = wanted.split(['.', '_', ' ']).next().unwrap_or(wanted).to_lowercase();
     // The first four characters of most misspelled names are correct, so names that contain these
-    // characters are similar.
+    // characters count as similar, like names that contain the whole first word.
     let beginning: String = first.chars().take(4).collect();
     let is_near = |name: &&str| name.contains(&first) || name.contains(&beginning);
     let near: Vec<&str> = names.iter().map(String::as_str).filter(is_near).collect();

@@ -114,9 +114,9 @@ mod tests {
 
     #[test]
     fn seeds_are_counted_until_the_interval_would_leave_out_zero() {
-        // The mean is 1 and the variance 2.5. Half the width is t(n - 1) * sqrt(2.5 / n): 1.005
-        // with 12 seeds and 0.955 with 13. Thirteen seeds therefore exclude zero, and the estimate
-        // is the next multiple of five.
+        // The mean is 1 and the variance 2.5. With n seeds, half the width of the mean's 95 %
+        // interval is t(n - 1) * sqrt(2.5 / n): 1.005 with 12 seeds and 0.955 with 13. Thirteen
+        // seeds therefore exclude zero, and the estimate is the next multiple of five.
         let found = Contrast::of_pairs(&[-1.0, 0.0, 1.0, 2.0, 3.0]);
         assert_eq!(found.seeds_to_decide, Some(SeedsToDecide::About(15)));
         // The mean is 0.1, and with 50 seeds half the width of the interval is still 0.449.
@@ -126,8 +126,9 @@ mod tests {
 
     #[test]
     fn independent_samples_count_the_seeds_of_each() {
-        // The means differ by 1, and both variances are 2.5. Half the width is t(2n - 2) * sqrt(5 /
-        // n): 1.012 with 20 seeds per sample and 0.986 with 21. Twenty-one seeds therefore exclude
+        // The means differ by 1, and both variances are 2.5. With n seeds per sample, half the
+        // width of the difference's 95 % interval is t(2n - 2) * sqrt(5 / n): 1.012 with 20 seeds
+        // per sample and 0.986 with 21. Twenty-one seeds therefore exclude
         // zero, and the estimate is the next multiple of five.
         let first = [-2.0, -1.0, 0.0, 1.0, 2.0];
         let other = first.map(|value| value + 1.0);

@@ -330,7 +330,10 @@ mod tests {
         assert_eq!((&cubic.seeds, cubic.unpaired), (&vec![1, 2, 3, 4], 0));
         assert_eq!(json!(cubic.values), json!(["bbr1", "cubic"]));
         // The mean is 0.125, the variance 0.0625 / 3 and t(3) 3.182, so half the width is 0.2297.
-        // With 9 seeds, half the width would be 2.306 * 0.14434 / 3 = 0.1109, which excludes zero.
+        // The standard deviation is 0.14434. With 7 seeds, half the width would be 2.447 * 0.14434
+        // / sqrt(7) = 0.1335, and with 8 seeds 2.365 * 0.14434 / sqrt(8) = 0.1207, less than the
+        // mean. The interval of eight seeds would therefore exclude zero, and the estimate is the
+        // next multiple of five.
         let metric = jain(cubic);
         assert_eq!((&metric["n"], &metric["difference"]), (&json!(4), &json!(0.125)));
         let high = metric["ci95"][1].as_f64().unwrap();

@@ -2,8 +2,9 @@
 //!
 //! The limit is a number of data packets. Other costs are converted to packets: four events count
 //! as one packet, one row of the time series as a hundred, and one byte of memory as one. On a
-//! dumbbell, a packet has two or three events. The default of 10^10 packets allows 4 x 10^10
-//! events, 10^8 rows and 10 GB.
+//! dumbbell, a packet has two or three events. None of the four costs may exceed the limit; the
+//! costs are not added. The default of 10^10 packets therefore allows up to 4 x 10^10 events, up to
+//! 10^8 rows and up to 10 GB at the same time.
 
 use bbrlab_cost::Estimate;
 

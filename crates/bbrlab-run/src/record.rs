@@ -7,9 +7,12 @@
 //! the key `rtt_ms.mean`.
 //!
 //! To add a metric, add a row to a table here. If the metric can be computed from other metrics,
-//! give the formula in the row; otherwise, the back end that measures the metric sets it. JSON,
-//! Parquet files, metrics of groups, `bbrlab list metrics` and the tables of `docs/results.md` are
-//! generated from these tables.
+//! give the formula in the row; otherwise, the back end that measures the metric sets it. If the
+//! metric is itself a record, its meaning completes the meanings of that record's metrics: `mean`
+//! and `of the congestion window` give `mean of the congestion window`.
+//!
+//! JSON, Parquet files, metrics of groups, `bbrlab list metrics` and the tables of
+//! `docs/results.md` are generated from these tables.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -48,7 +51,7 @@ record! {
         scenario_hash: String, Name, "", "hash of the resolved scenario, without the seed";
         profile: String, Name, "", "the imitated TCP, such as `linux` or `ns3`; `measured` for an imported measurement";
         #[serde(default = "simulator")]
-        backend: String, Name, "", "the back end that computed the run: `sim`, the simulator, or another";
+        backend: String, Name, "", "the back end that computed the run; `sim` is the simulator";
         #[serde(default)]
         backend_version: String, Name, "", "the version of the back end";
         point: SweepPoint, Name, "", "swept keys with their values";
@@ -243,7 +246,7 @@ record! {
     /// The packets that left the queue of a link and then waited for `netem` slots or grants to
     /// send, in one direction of the link.
     WaitSummary {
-        name: String, Name, "", "the name of the link with `.slots` or `.grants`; in the reverse direction, with `.reverse` before it";
+        name: String, Name, "", "the link's name, followed by `.slots` or `.grants`, or in the reverse direction by `.reverse.slots` or `.reverse.grants`";
         arrivals: Option<u64>, Result, "packets", "packets that began to wait";
         departures: Option<u64>, Result, "packets", "packets that left";
         queued_at_end: Option<u64>, Result, "packets", "packets that still wait at the end";
@@ -306,7 +309,7 @@ record! {
         rtt_base_ms: Option<f64>, Given, "ms", "base RTT, without serialisation; null for an imported measurement";
         throughput_mbps: Option<f64>, Result, "Mbit/s", "wire bytes that leave the flow's last link with a rate / active time";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that the receiving application reads / active time";
-        goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "goodput in the steady state: from 10 s (5 s for runs up to 30 s) after the last flow's start on";
+        goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "goodput in the steady state, which begins 10 s (in runs of up to 30 s: 5 s) after the last flow's start";
         sent_packets: Option<u64>, Result, "packets", "data packets sent, including retransmissions";
         delivered_packets: Option<u64>, Result, "packets", "data packets whose payload was new to the receiver; includes payload that the application has not read by the end (the goodput excludes it)";
         out_of_order_packets: Option<u64>, Result, "packets", "delivered packets that arrived out of order: an earlier byte was missing at that time; null for datagrams";
@@ -322,7 +325,7 @@ record! {
         rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples in its active time, taken as in Linux: at most one per ACK, and none after a train's next connection has begun. Percentiles are null in runs of more than 32 flows";
         srtt_ms: Srtt, Result, "ms", "of the smoothed RTT, sampled with the period of the time series";
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
-        limited_by: LimitedBy, Result, "share", "limited the sender: share of its active time; the shares sum to 1";
+        limited_by: LimitedBy, Result, "share", "limited the sender: share of the sender's active time; the five shares of `limited_by` sum to 1";
         #[serde(default)]
         delay_ms: Delay, Result, "ms", "of the one-way delays of its messages (datagrams, frames, writes, transfers, pages), from the write (of a response: the request) until the receiving application has read the last byte; null if not measured";
         jitter_ms: Option<f64>, Result, "ms", "interarrival jitter of its messages as in RFC 3550 (6.4.1): mean of the estimates after each arrival; null with `arrivals`";
@@ -431,7 +434,7 @@ record! {
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / the time of the run's goodput";
         goodput_active_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got while their flows were active / the time in which at least one of them was active; null with `arrivals`";
         share: Option<f64>, Result, "share", "its share of the bytes that all receiving applications got in the time of the run's goodput";
-        share_active: Option<f64>, Result, "share", "its share of the bytes that all receiving applications got while all flows were active: from the last start to the first end, flows with `arrivals` disregarded; null if all flows were never active together";
+        share_active: Option<f64>, Result, "share", "its share of the bytes that all receiving applications got while all flows were active, from the last start to the first end (not counting flows with `arrivals`); null if there was no such time";
         share_ss: Option<f64>, Result, "share", "its share of the bytes that all receiving applications got in the steady state while all flows were active; null if there was no such time";
         retransmitted_packets: Option<u64>, Result, "packets", "retransmissions";
         out_of_order_packets: Option<u64>, Result, "packets", "new data packets that arrived out of order; null if there are only datagrams";
@@ -448,7 +451,7 @@ record! {
         #[serde(default)]
         path_queue_delay_ms: QueueDelay, Result, "ms", "of the queueing delays of the data packets of its flows with `latency`, like the flows' `path_queue_delay_ms`";
         fct_ms: GroupFct, Result, "ms", "of the transfers of its flows, from the connect until the receiver has read the last byte";
-        slowdown: Slowdown, Result, "", "of the completed transfers: completion time / (time of the wire bytes at the smallest rate of the forward path (for a Mahimahi trace, its mean) + base RTT, both at the transfer's start)";
+        slowdown: Slowdown, Result, "", "of the completed transfers: completion time / ideal time. The ideal time is the base RTT plus the time of the wire bytes at the smallest rate of the forward path. RTT and rates are the values at the transfer's start; a Mahimahi trace counts with its mean rate";
     }
 }
 
@@ -618,7 +621,7 @@ columns! {
         bytes: u64, "bytes", "payload";
         start_s: f64, "s", "when it connects";
         fct_s: Option<f64>, "s", "time from the connect until the receiver has read the last byte; null if the run ended before";
-        slowdown: Option<f64>, "", "`fct_s` / (time of the wire bytes at the smallest rate of the forward path (for a Mahimahi trace, its mean) + base RTT, both at the transfer's start); null without a rate";
+        slowdown: Option<f64>, "", "`fct_s` / ideal time; null without a rate. The ideal time is the base RTT plus the time of the wire bytes at the smallest rate of the forward path. RTT and rates are the values at the transfer's start; a Mahimahi trace counts with its mean rate";
         retransmitted_packets: MaybeKnown<u64>, "packets", "retransmissions";
     }
 }

@@ -433,10 +433,11 @@ impl Application {
         }
     }
 
-    /// Whether the receiving application has read all transfers that have begun on the connection.
-    /// While the delays of writes are measured, returns instead whether the application has
-    /// read the whole of the first write that was not completely read before. `bytes_read` is the
-    /// number of bytes that the application has read on the connection.
+    /// Whether `bytes_read`, the number of bytes that the receiving application has read on the
+    /// connection, has reached the field `transfer_bytes`. This field is the end of all transfers
+    /// that have begun. While the delays of writes are measured, the field is instead the end of
+    /// the first write that had not been read completely when [`Self::note_write`] or
+    /// [`Self::note_read`] was last called.
     #[inline]
     pub(crate) fn is_read(&self, bytes_read: u64) -> bool {
         bytes_read >= self.transfer_bytes

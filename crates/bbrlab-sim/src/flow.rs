@@ -90,8 +90,9 @@ impl Flow {
     }
 
     /// Returns the number of lost datagrams if links may duplicate them, otherwise `None`. A
-    /// datagram is lost only if none of its copies arrived, so the number of lost datagrams is
-    /// "expected - received" as in RFC 3550.
+    /// datagram is lost only if none of its copies arrived. The number of lost datagrams is the
+    /// number expected, as in RFC 3550, A.3, minus the number of datagrams that arrived at least
+    /// once. (RFC 3550 also subtracts duplicates.)
     pub(crate) fn lost_with_all_copies(&self) -> Option<u64> {
         let received = self.totals_at_end().receiver.new_packets;
         Some(self.accounts.expected_datagrams()?.saturating_sub(received))
@@ -419,7 +420,7 @@ impl Flow {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "inlined twice: for the pacing timer, and for all other timers"
+        reason = "one of the two callers passes a constant timer, which shortens the inlined code"
     )]
     fn run_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let now = port.now();
@@ -462,7 +463,7 @@ impl Flow {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "inlined twice: for the timer of compressed ACKs, and for any timer"
+        reason = "one of the two callers passes a constant timer, which shortens the inlined code"
     )]
     fn run_receiver_timer(
         &mut self,

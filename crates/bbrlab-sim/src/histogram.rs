@@ -152,8 +152,8 @@ impl Histogram {
         Some(self.max)
     }
 
-    /// Returns the values in ascending order with their counts. Each value is the value that
-    /// [`Self::quantile`] returns for the bucket.
+    /// Returns one value per bucket that is not empty, with the bucket's count, in ascending order.
+    /// The value is the one that [`Self::quantile`] returns for the bucket.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
         self.kept().map(|(bucket, count)| (self.value(bucket), u64::from(count)))
     }

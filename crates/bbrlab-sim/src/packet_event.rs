@@ -10,9 +10,9 @@ pub struct PacketEvent {
     pub at: Time,
     /// The flow's number.
     pub flow: u32,
-    /// The number of the flow's class (of its `[[flows]]` table) in the run. `Run::class` cannot
-    /// return this class for every flow: `Run::flows` has only one flow of a class with random
-    /// arrivals.
+    /// The number of the flow's class (of its `[[flows]]` table) in the run. The field is needed
+    /// because `Run::class` looks up the flow in `Run::flows`. Flows that arrive at random during
+    /// the run are not in this list, except one flow for their class.
     pub class: u32,
     /// Whether the sending host sent the packet. If false, the packet arrived at the host.
     pub is_sent: bool,

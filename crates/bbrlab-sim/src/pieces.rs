@@ -58,7 +58,7 @@ impl Pieces {
         (self.due < self.until).then_some(self.due)
     }
 
-    /// Sets the time at which the next piece is due to `at`.
+    /// Makes the next piece due at the time `at`.
     pub(crate) fn wait_until(&mut self, at: Time) {
         self.due = at;
     }

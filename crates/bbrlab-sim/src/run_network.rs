@@ -94,8 +94,8 @@ impl<P: PacketData> RunNetwork<P> {
     }
 
     /// Calls [`Handler::on_application`] for a flow at the time `at`, after all events of that
-    /// time. `at` must not have passed. During this call, the handler sends the packets that the
-    /// flow's hosts have passed to it.
+    /// time. `at` must not have passed. In `on_application`, the handler sends the packets that the
+    /// flow's hosts passed to it before this call of `enter`.
     pub fn enter<H: Handler<P>>(&mut self, flow: FlowId, at: Time, handler: &mut H) {
         self.advance(at, handler);
         self.net.schedule(flow, at, 0);

@@ -104,7 +104,8 @@ impl World {
         }
     }
 
-    /// Handles the arrival of a new flow in class number `class`, whose first slot is `hub`.
+    /// Handles the arrival of a new flow in class number `class`. `hub` is the first of the slots
+    /// that the class has for its flows.
     fn arrive(&mut self, port: &mut Port<'_, Payload>, hub: FlowId, class: usize) {
         let population = self.populations[class]
             .as_mut()

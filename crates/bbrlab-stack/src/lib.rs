@@ -3,7 +3,8 @@
 //!
 //! Apart from comparing settings, this crate has no behaviour. The doc comment of each type defines
 //! its values; the crate `bbrlab-tcp` implements them. `keys.rs` describes settings that are keys
-//! of `[stack]`: the reader of scenarios derives such a key from the row of its field.
+//! of `[stack]`. Such a setting has a row in a table (`crate::settings!`), which defines the
+//! struct's field and the key; the reader of scenarios derives the key from this row.
 
 mod keys;
 mod socket;

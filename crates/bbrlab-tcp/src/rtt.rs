@@ -14,8 +14,8 @@
 use bbrlab_cc::WindowedFilter;
 use bbrlab_cc::linux_int::{after, trunc_u32, usecs_to_jiffies};
 
-/// Default of `rto_min_us`, the smallest deviation that the timeout uses, in microseconds. Linux:
-/// `TCP_RTO_MIN`.
+/// Default of `rto_min_us`, the smallest number of microseconds that the timeout adds to the
+/// smoothed RTT. Linux: `TCP_RTO_MIN`.
 pub const RTO_MIN_US: u32 = 200_000;
 
 /// Longest timeout, in seconds. Linux: `TCP_RTO_MAX`.
@@ -36,13 +36,15 @@ pub struct RttEstimator {
     pub mdev_us: u32,
     /// Largest value of `mdev_us` in this round trip.
     pub mdev_max_us: u32,
-    /// The deviation that the timeout uses, in units of 1/4 microsecond.
+    /// The deviation that the timeout uses, in units of 1/4 microsecond. The timeout is the
+    /// smoothed RTT plus four deviations, which are this number of microseconds.
     pub rttvar_us: u32,
     /// The sequence number whose acknowledgement starts the next round trip.
     pub rtt_seq: u32,
     /// The windowed minimum of the RTT: values in microseconds, times in jiffies.
     pub rtt_min: WindowedFilter,
-    /// Smallest deviation that the timeout uses, in microseconds; [`RTO_MIN_US`] by default.
+    /// Lower bound of `rttvar_us`: the smallest number of microseconds that the timeout adds to the
+    /// smoothed RTT; [`RTO_MIN_US`] by default.
     pub rto_min_us: u32,
 }
 

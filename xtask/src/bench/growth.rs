@@ -17,7 +17,7 @@ const KEPT: &str = "results/growth.json";
 const USAGE: &str = "usage: cargo xtask growth [--quick]
   --quick  up to 1,000 flows and 5 Gbit/s: a few minutes instead of about forty";
 
-/// The measured numbers of flows, with 10 Mbit/s for each flow.
+/// The numbers of flows for which the cost is measured, with 10 Mbit/s for each flow.
 const FLOWS: [u32; 16] =
     [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
 const QUICK_FLOWS: u32 = 1000;
@@ -26,7 +26,7 @@ const QUICK_FLOWS: u32 = 1000;
 /// 166 packets in the shorter run, and 166 more in the longer run.
 const FLOWS_MS: [u32; 2] = [200, 400];
 
-/// The measured rates of one flow, in Mbit/s.
+/// The rates of the link at which the cost of one flow is measured, in Mbit/s.
 const RATES_MBPS: [u32; 16] =
     [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
 const QUICK_RATE_MBPS: u32 = 5000;
@@ -77,8 +77,8 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a benchmark case like (c) of the speed table, but with `n` flows, 10 Mbit/s per flow,
-/// and an RTT of 10 ms.
+/// Returns a benchmark case like case (c), but with `n` flows, 10 Mbit/s per flow, and an RTT of 10
+/// ms.
 fn of_flows(n: u32) -> Measured {
     let arguments = ["c", "--flows", &n.to_string(), "--rate", &format!("{}Mbit/s", 10 * n)];
     Measured { arguments: arguments.map(str::to_owned).to_vec(), lengths_ms: FLOWS_MS }

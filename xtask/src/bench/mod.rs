@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: prints the speed table of `bbrlab bench`, with valgrind's counts and the
-//! speed of ns-3.
+//! `cargo xtask bench`: prints the table of benchmark cases of `bbrlab bench`, with valgrind's
+//! counts and the speed of ns-3.
 
 mod baseline;
 mod binary;

@@ -1,5 +1,5 @@
-//! Measures ns-3 on the dumbbell of the speed table, if ns-3 is installed: builds and runs
-//! `adapters/ns3/dumbbell.cc`.
+//! Measures ns-3 on the dumbbell of the benchmark cases (`docs/performance.md`, "Cases"), if ns-3
+//! is installed: builds and runs `adapters/ns3/dumbbell.cc`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +16,7 @@ const FOLDER: &str = "/usr/lib/x86_64-linux-gnu";
 const NEEDED: [&str; 5] = ["core", "network", "internet", "point-to-point", "applications"];
 const THEIRS: [&str; 4] = ["traffic-control", "bridge", "mpi", "stats"];
 
-/// Cases of the speed table, with the arguments of the ns-3 program: rate, RTT in milliseconds,
+/// Benchmark cases, with the arguments of the ns-3 program: rate, RTT in milliseconds,
 /// flows, seconds. The runs are shorter than bbrlab's runs, because ns-3 takes about a hundred
 /// times as long per packet.
 const CASES: [(&str, [&str; 4]); 3] = [

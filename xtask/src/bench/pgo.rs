@@ -2,8 +2,8 @@
 //! with a profile computes the same results slightly faster. Building it is optional.
 //!
 //! The build has three steps, each in a folder of `target/pgo/`: an instrumented build, a training,
-//! and the build with the recorded profile. In the training, the instrumented binary runs cases of
-//! the speed table and a scenario with losses.
+//! and the build with the recorded profile. In the training, the instrumented binary runs benchmark
+//! cases and a scenario with losses.
 
 use std::env;
 use std::fs;

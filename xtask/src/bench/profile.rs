@@ -1,8 +1,8 @@
 //! `cargo xtask profile CASE`: prints the instructions per packet by group of source files and by
 //! file.
 //!
-//! As in the speed table, callgrind counts the instructions of two runs, the second one twice as
-//! long. The difference between the counts is divided by the additional data packets. The
+//! As in `cargo xtask bench`, callgrind counts the instructions of two runs, the second one twice
+//! as long. The difference between the counts is divided by the additional data packets. The
 //! instructions of an inlined function count for the file that defines it; but if the standard
 //! library defines it, they count for the file into which it was inlined.
 
@@ -14,7 +14,8 @@ use super::binary;
 use super::valgrind;
 
 const USAGE: &str =
-    "usage: cargo xtask profile [CASE] [MS], such as a 10000; MS is the length of the shorter run";
+    "usage: cargo xtask profile [CASE] [MS], for example: cargo xtask profile a 10000\n\
+     makes two runs of CASE, one of MS simulated milliseconds and one twice as long";
 
 /// Simulated milliseconds of the shorter of two runs, by the first letter of the benchmark case.
 const SHORT_MS: [(char, u32); 4] = [('a', 10_000), ('b', 1000), ('c', 400), ('d', 500)];

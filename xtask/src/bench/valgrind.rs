@@ -38,7 +38,7 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// Writes the costs into a JSON object: a case of the speed table, or a row of the growth
+    /// Writes the costs into a JSON object: a benchmark case, or a row of the growth
     /// table.
     pub(super) fn fill_in(self, record: &mut Value) {
         record["instructions_per_packet"] = rounded(self.instructions);

@@ -47,7 +47,7 @@ pub(super) fn schema(root: &Path, src: &Path) -> Result<(), String> {
     let schema = bbrlab(root, &["show", "--schema"])?;
     write(&src.join("generated/scenario.schema.json"), &schema)?;
     let page = format!(
-        "# JSON Schema of scenario files\n\n`bbrlab show --schema` prints it; [as a file](scenario.schema.json).\n\
+        "# JSON Schema of scenario files\n\n`bbrlab show --schema` prints this schema. The schema is also [a file](scenario.schema.json).\n\
          Editors complete and check scenario files with it.\n\n```json\n{schema}```\n"
     );
     write(&src.join(GENERATED[1]), page)

@@ -14,7 +14,7 @@
 //! | `impair.rs` | loss and delays between queues |
 //! | `tc.rs` | the words of `tc` |
 //! | `sysctls.rs`, `switches.rs` | the settings of TCP, and what has no setting |
-//! | `script.rs` | the files that the guest kernel reads |
+//! | `script.rs` | the files that the first program of the guest kernel reads |
 //! | `series.rs`, `records.rs` | converts the guest kernel's records to time series and metrics |
 
 mod impair;

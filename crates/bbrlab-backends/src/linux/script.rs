@@ -1,4 +1,5 @@
-//! Writes the files that the guest kernel reads: the set-up script and the scenario.
+//! Writes the files that the first program of the guest kernel (its `init`) reads: the set-up
+//! script and the scenario.
 
 use std::fmt::Write as _;
 

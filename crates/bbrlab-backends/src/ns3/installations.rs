@@ -188,8 +188,8 @@ fn named_folder() -> Option<PathBuf> {
 /// The text of messages that explains how to get ns-3.
 const HOW_TO_GET_NS3: &str = "With Python 3.11, `pip install ns3` installs headers and libraries in a virtual environment. \
      With another Python, use `pip download --no-deps --only-binary=:all: --python-version 3.11 \
-     ns3`, and unzip the wheel. Debian has ns-3 as libns3-dev. BBRLAB_NS3 names the folder of \
-     another installation";
+     ns3`, and unzip the wheel. Debian has ns-3 as libns3-dev. To use an installation \
+     in another folder, set the environment variable BBRLAB_NS3 to this folder";
 
 /// Returns the message that there is no ns-3. The message contains the folder of `BBRLAB_NS3`, if
 /// the variable is set, and says how to get ns-3.

@@ -49,7 +49,7 @@ pub use self::installations::{Ns3Installation, no_ns3, ns3_installations};
 const NAME: &str = "ns3";
 
 /// CPU seconds of a start of the driver, and CPU seconds per data packet. Measured with three links
-/// in each direction, on the machine of `docs/performance.md` with the wheel of 3.44.
+/// in each direction, on the machine of `docs/performance.md` with the Python wheel of ns-3 3.44.
 const START_CPU_S: f64 = 0.1;
 const PACKET_CPU_S: f64 = 40e-6;
 

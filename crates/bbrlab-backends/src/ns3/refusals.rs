@@ -393,14 +393,14 @@ fn of_link(link: &Link, at: Place, all: &mut Refusals) {
         burst.is_none(),
         at,
         "burst",
-        "has no token bucket in bbrlab's set-up",
+        "has only links without a token bucket in bbrlab's set-up",
         Some("no `burst`"),
     );
     all.unless(
         peak_rate.is_none(),
         at,
         "peak_rate",
-        "has no token bucket in bbrlab's set-up",
+        "has only links without a token bucket in bbrlab's set-up",
         None,
     );
     all.unless(

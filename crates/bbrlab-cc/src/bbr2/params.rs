@@ -277,11 +277,15 @@ const MODULE_PARAMS: &[ParamSpec] = &[
         "2",
         "after a probe, the count of rounds since that probe starts at a random number below this",
     ),
-    spec("bw_probe_base_us", "2000000", "shortest time between probes in microseconds"),
+    spec(
+        "bw_probe_base_us",
+        "2000000",
+        "time from a probe to the next in microseconds, without the random part; a probe can come earlier, after the rounds of bw_probe_reno_gain and bw_probe_max_rounds",
+    ),
     spec(
         "bw_probe_wait",
         "\"time\"",
-        "when a phase without probes ends; \"time\": after bw_probe_base_us and the random time, \"min_rtt\": after a minimum RTT (Lanigan's thesis)",
+        "the longest time without a probe; \"time\": bw_probe_base_us plus a random time below bw_probe_rand_us, \"min_rtt\": as long as one minimum RTT (Lanigan's thesis)",
     ),
     spec("inflight_hi_grows", "true", "whether UP raises inflight_hi; false in Lanigan's thesis"),
     spec(

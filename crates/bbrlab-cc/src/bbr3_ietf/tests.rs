@@ -1,4 +1,4 @@
-//! Tests of the algorithm as a whole.
+//! Tests the size of the algorithm's state.
 
 use super::Bbr3Ietf;
 

@@ -28,8 +28,8 @@ pub(crate) struct Probing {
     pub(super) rounds_since_probe: u8,
     /// Whether the arriving ACKs belong to packets sent before, during or after the probe.
     pub(crate) ack_phase: AckPhase,
-    /// Whether the arriving rate samples come from packets sent in REFILL or in the probe. Becomes
-    /// false when the probe has met too much loss or too many CE marks.
+    /// True while the arriving rate samples come from packets that were sent in REFILL or UP. Also
+    /// becomes false when the probe has met too much loss or too many CE marks.
     pub(crate) bw_probe_samples: bool,
     /// Whether the last probe met too much loss or too many CE marks.
     pub(crate) prev_probe_too_high: bool,

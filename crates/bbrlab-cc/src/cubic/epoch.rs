@@ -125,8 +125,8 @@ impl Epoch {
         params: &CubicParams,
     ) {
         let now = conn.jiffies;
-        // The curve is evaluated at most once per jiffy, but the cwnd of a Reno flow is updated at
-        // every call.
+        // The curve is evaluated at most once per jiffy, but `tcp_cwnd`, the estimate of the cwnd
+        // that a Reno flow would have on this path, is updated at every call.
         if self.epoch_start == 0 || now != self.last_time {
             self.last_cwnd = cwnd;
             self.last_time = now;
@@ -172,8 +172,9 @@ impl Epoch {
         }
     }
 
-    /// Lowers `cnt` if a Reno flow would have a larger cwnd. After a reduction as large as CUBIC's,
-    /// Reno's cwnd grows by one packet per `cwnd * beta_scale / 8` acknowledged packets.
+    /// Lowers `cnt` if a Reno flow would have a larger cwnd. The estimate of Reno's cwnd assumes
+    /// reductions as large as CUBIC's, and grows by one packet per `cwnd * beta_scale / 8`
+    /// acknowledged packets.
     fn keep_up_with_reno(&mut self, cwnd: u32, beta_scale: u32) {
         let step = cwnd.wrapping_mul(beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {

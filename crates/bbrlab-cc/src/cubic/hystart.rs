@@ -2,9 +2,12 @@
 //!
 //! When cwnd is at least 16 packets, HyStart makes two tests. *ACK train*: successive ACKs have
 //! arrived at most 2 ms apart for as long as the minimum RTT, or half of it without pacing. Such a
-//! train shows that the packets in flight fill the path. *Delay*: after the first eight RTT samples
-//! of a round trip (round), the round's lowest RTT exceeds the connection's lowest RTT by an eighth
-//! (4 to 16 ms). A rise of a round's lowest RTT shows that a queue grows.
+//! train shows that the packets in flight fill the path.
+//!
+//! *Delay*: after the first eight RTT samples of a round trip, the lowest RTT of this round trip
+//! exceeds the connection's lowest RTT by more than a threshold. The threshold is an eighth of the
+//! connection's lowest RTT, but at least 4 ms and at most 16 ms. A rise of a round trip's lowest
+//! RTT shows that a queue grows.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`: `hystart_update`, `hystart_ack_delay`; [hystart].
 //! Deviations: none.

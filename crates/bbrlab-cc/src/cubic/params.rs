@@ -96,10 +96,12 @@ pub struct CubicParams {
     pub hystart_ack_delta_us: i32,
     /// Initial slow start threshold in packets, used if HyStart is off; 0 means no threshold.
     pub initial_ssthresh: u32,
-    /// Eight times the number of acknowledged windows of data after which the cwnd of a Reno flow
-    /// grows by one packet, if its reduction at a loss is as large as CUBIC's. Linux: `beta_scale`.
+    /// Eight times the number of acknowledged windows of data after which the estimated cwnd of a
+    /// Reno flow grows by one packet. The estimate assumes reductions as large as CUBIC's, and the
+    /// slower growth with which the mean cwnd is then Reno's. Linux: `beta_scale`.
     pub(super) beta_scale: u32,
-    /// `1024 C / RTT` for the nominal RTT of 100 ms. Linux: `cube_rtt_scale`.
+    /// 1024 times C, with C in packets per s^3: 410 for C = 0.4. (The kernel's comment says
+    /// `1024*c/rtt`, with an RTT of 0.1 s; its c is C / 10.) Linux: `cube_rtt_scale`.
     pub(super) cube_rtt_scale: u64,
     /// Factor that converts a difference in packets to the cube of a time in 1/1024 s. Linux:
     /// `cube_factor`.

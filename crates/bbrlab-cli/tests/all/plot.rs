@@ -247,7 +247,7 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
     refused(&["--cdf", "delay"], "no delays of messages here");
 }
 
-/// The test's sweep: two competing flows, with two buffers.
+/// A sweep that two of the following tests run: two competing flows, with two buffers.
 const TWO_GROUPS: &str = r#"
 title = "Two groups"
 duration = "1s"
@@ -383,8 +383,8 @@ fn characters_without_a_glyph_are_named_in_whatever_format_that_lacks_them() {
         assert!(output.status.success(), "{text}");
         text.lines().find(|line| line.contains("glyph")).map(str::to_owned)
     };
-    // The note must list the characters of the scenario's title, although no flag contains the
-    // title and no SVG is written.
+    // The plot shows the scenario's title. The note must list the title's characters without a
+    // glyph, even if `--title` is not given and the format is not SVG.
     let of_png = note("png", &[]).unwrap();
     assert!(of_png.ends_with("without a glyph: 漢字; `--format svg` has them"), "{of_png}");
     assert_eq!(note("pdf", &[]), Some(of_png));

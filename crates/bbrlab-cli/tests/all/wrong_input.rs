@@ -389,7 +389,7 @@ fn command_lines_about_papers() {
                 error: expected a scenario file
                 mahmud2020.c99
                 note: found neither a file nor a built-in scenario of that name
-                help: `mahmud2020.c99`: no such claim; mahmud2020 has c01 to c18, and `bbrlab reproduce EXPERIMENT` judges them
+                help: `mahmud2020.c99`: no such claim; mahmud2020 has c01 to c18 (`bbrlab reproduce EXPERIMENT` judges them)
             bbrlab run mahmud2020 | exit 2
                 error: expected a scenario file
                 mahmud2020
@@ -407,11 +407,11 @@ fn command_lines_about_papers() {
             bbrlab reproduce lanigan2020.single-flo | exit 2
                 error: `lanigan2020.single-flo`: unknown paper or experiment (did you mean `lanigan2020.single-flow` or `lanigan2020.single-flow-traces`?); papers are <papers>; `bbrlab list papers` lists their experiments
             bbrlab reproduce mahmud2020.c99 | exit 2
-                error: `mahmud2020.c99`: no such claim; mahmud2020 has c01 to c18, and `bbrlab reproduce EXPERIMENT` judges them
+                error: `mahmud2020.c99`: no such claim; mahmud2020 has c01 to c18 (`bbrlab reproduce EXPERIMENT` judges them)
             bbrlab reproduce lanigan2020.c99 | exit 2
-                error: `lanigan2020.c99`: no such claim; lanigan2020 has c01 to c17, c20 to c24, c30 to c48, c50 to c70, and `bbrlab reproduce EXPERIMENT` judges them
+                error: `lanigan2020.c99`: no such claim; lanigan2020 has c01 to c17, c20 to c24, c30 to c48, c50 to c70 (`bbrlab reproduce EXPERIMENT` judges them)
             bbrlab reproduce kato2025.a9 | exit 2
-                error: `kato2025.a9`: no such artifact; kato2025 has a01 to a03, and `bbrlab reproduce EXPERIMENT` judges the claims about them
+                error: `kato2025.a9`: no such artifact; kato2025 has a01 to a03 (`bbrlab reproduce EXPERIMENT` judges the claims about them)
             bbrlab reproduce c10 | exit 2
                 error: `c10`: claims are named PAPER.cNN: lanigan2020.c10, song2021.c10, mahmud2020.c10, piotrowska2024.c10, c4.c10; `bbrlab reproduce EXPERIMENT` judges them
             bbrlab reproduce a99 | exit 2

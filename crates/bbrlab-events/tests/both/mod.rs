@@ -16,7 +16,8 @@ pub(crate) const TIMERS_PER_END: u8 = 2;
 pub(crate) struct Size {
     pub(crate) flows: u32,
     pub(crate) links: u32,
-    /// With 0 lanes, each packet is a separate event.
+    /// The number of delay lines. With 0 delay lines, [`Queue::send`] inserts each packet as a
+    /// separate event.
     pub(crate) lanes: u32,
     pub(crate) tournament_timer: Option<TimerId>,
     pub(crate) calendar_timer: Option<TimerId>,

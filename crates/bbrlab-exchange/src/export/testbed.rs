@@ -139,9 +139,9 @@ fn link_of(hop: &Hop) -> Option<u32> {
     }
 }
 
-/// Refuses the keys of a link that a testbed does not support for the bottleneck or, if
-/// `is_bottleneck` is false, for a link on the ACK path. Names each field, so that a new field does
-/// not compile until it is supported or refused.
+/// Refuses the keys of link `number` that a testbed does not support. The link is the bottleneck
+/// or, if `is_bottleneck` is false, a link on the ACK path. The function names each field, so that
+/// a new field does not compile until it is supported or refused.
 fn impairments(run: &Run, number: u32, is_bottleneck: bool, refusals: &mut Refusals<'_>) {
     let link = &run.links[number as usize];
     let usual = Link::new(link.name.clone(), link.rate.clone(), link.buffer);
@@ -178,7 +178,11 @@ fn impairments(run: &Run, number: u32, is_bottleneck: bool, refusals: &mut Refus
         (police.is_some(), "police", unwritten),
         (ack_thinning.is_some(), "ack_thinning", "Linux's tc has no ACK thinning"),
         (ecn_threshold.is_some(), "ecn_threshold", unwritten),
-        (!is_bottleneck && loss.is_some(), "loss", "a script cannot drop ACKs at random"),
+        (
+            !is_bottleneck && loss.is_some(),
+            "loss",
+            "this export writes random losses only for data at the bottleneck",
+        ),
         (jitter.is_some() || random_delay.is_some(), "jitter", unwritten),
         (*duplicate != usual.duplicate, "duplicate", unwritten),
         (*corrupt != usual.corrupt, "corrupt", unwritten),

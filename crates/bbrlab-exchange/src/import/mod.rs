@@ -39,8 +39,8 @@ pub struct ImportOptions {
     pub force: bool,
     /// The name of the run in tables and plots; by default, the name of the first file.
     pub name: Option<String>,
-    /// Names of congestion controls, in the order of the flows, that replace the files' names. A
-    /// single name applies to all flows.
+    /// Names of congestion controls, in the order of the flows. These names replace the names of
+    /// congestion controls that the imported files contain. A single name applies to all flows.
     pub cc: Vec<String>,
     /// The end at which captures were taken; `None` to guess it from the packets.
     pub side: Option<CaptureSide>,

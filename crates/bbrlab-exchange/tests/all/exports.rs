@@ -176,7 +176,10 @@ fn keys_that_a_testbed_lacks_are_refused() {
     }
     // Keys that act only on the ACKs are refused too.
     for (keys, wanted) in [
-        ("reverse_loss = 0.1", "`bottleneck.reverse_loss`: a script cannot drop ACKs at random"),
+        (
+            "reverse_loss = 0.1",
+            "`bottleneck.reverse_loss`: this export writes random losses only for data at the bottleneck",
+        ),
         ("reverse_slot = \"30ms\"", "slot`: is not written by this export"),
         ("reverse_grant = \"30ms\"", "grant`: Linux's tc has no grants"),
         (

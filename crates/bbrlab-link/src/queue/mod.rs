@@ -146,8 +146,8 @@ queues! {
         Prio(PrioParams) = "prio", Some(1000),
             "bands, each of which is served when those before it are empty";
     }
-    // Disciplines that scenarios cannot name in `queue`. The key `slot` or `grant` adds a separate
-    // link, which has this discipline, after the link's own queue.
+    // Disciplines that scenarios cannot name in `queue`. If a link has the key `slot` or `grant`, a
+    // separate link follows it, and that separate link has the discipline `Slots` or `Grants`.
     unnamed {
         /// `netem`'s slots: a packet is held for a constant delay and then until the next slot. In
         /// a slot, all packets whose delay has passed leave together.

@@ -40,7 +40,7 @@ struct Turn {
 }
 
 impl Medium {
-    /// Whether no link has the turn, so that a packet that arrives now is sent immediately.
+    /// Whether no link has the turn. If so, a packet that arrives at a link now starts a turn.
     pub(super) fn is_free(&self) -> bool {
         self.turn.is_none()
     }

@@ -1,4 +1,6 @@
-//! The path of a packet: from the host through a lane to a link, and on to the next leg.
+//! The path of a packet through the network. A route consists of legs (`route.rs`): a leg is a
+//! constant delay and the link or host at its end. A packet spends the delay of a leg in a lane
+//! (`lane.rs`), a delay line.
 
 use bbrlab_events::{EventQueue, Key, Kind, id_tie, sent_by, tie};
 use bbrlab_queue::{DropCause, Hosts, Queued, Rule as _};
@@ -282,8 +284,9 @@ impl<P: PacketData> Network<P> {
             if self.clock.is_none() { departs } else { self.notice(departs, Time::ZERO) };
         let Onward { delay, tie_base, lane } = onward;
         let mut packet = *packet;
-        // The event that sends the packet is a departure, and `tie_base` already contains this
-        // kind.
+        // The key of an arrival at a link contains the kind of the event that sent the packet. Here
+        // this event is a departure from a link, and `tie_base` already contains `Kind::Departure`
+        // if the next leg ends at a link.
         packet.advance(tie_base);
         let Link { impairments, delay: own, .. } = &mut self.links[id.0 as usize];
         let mut own = *own;

@@ -101,10 +101,11 @@ fn the_timer_of_a_links_queue_comes_before_departures_and_arrivals_of_its_instan
     let mut hosts = OneWay::default();
     net.advance(Time(10 * MS), &mut hosts);
     net.check_conservation();
-    // The first tick opens the queue, and packet 0 goes into service. At 2 ms, the tick drops
-    // packet 1 before packet 0 departs; otherwise packet 1 would have gone into service. At the
-    // tick at 4 ms, the queue is empty: packets 3 and 4 arrive after the tick. At 5 ms packet 4 is
-    // dropped.
+    // The queue releases no packet before its first tick, and drops its first packet at each later
+    // tick. After the tick at 1 ms, packet 0 goes into service. At 2 ms, the tick drops packet 1
+    // before packet 0 departs; otherwise packet 1 would have gone into service. At the tick at 4
+    // ms, the queue is empty: packets 3 and 4 arrive after the tick. At 5 ms, the tick drops packet
+    // 4 before packet 3 departs.
     assert_eq!(hosts.arrived, [(2 * MS, 0), (3 * MS, 2), (5 * MS, 3)]);
     let stats = net.link_stats(LinkId(0));
     assert_eq!((stats.drops_aqm, stats.drops_full, stats.backlog_packets()), (2, 0, 0));

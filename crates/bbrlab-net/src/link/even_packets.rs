@@ -4,9 +4,11 @@
 //! At a constant rate, packets of one size that wait for each other depart at equal intervals,
 //! except for a fraction of a nanosecond that the serialiser carries over. The number of packets
 //! still to depart therefore follows from the time left until the last departure; the ledger, which
-//! lists these packets (`plain.rs`), need not be read. The ledger is read in two cases: if the time
-//! until the last departure is within 1 ns of the limit, or if the buffer has a packet of another
-//! size.
+//! lists these packets (`plain.rs`), need not be read.
+//!
+//! There is space if the time left is at most the time in which a full buffer departs. The ledger
+//! is read in two cases: if the time left is longer than this by at most 1 ns, or if the buffer has
+//! a packet of another size.
 
 use bbrlab_link::Buffer;
 use bbrlab_units::Time;

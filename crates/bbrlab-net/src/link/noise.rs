@@ -1,4 +1,5 @@
-//! Random delays as in netem or on Wi-Fi, duplicates and corruption after a link.
+//! Random delays, duplicates and corruption of packets after a link. Random delays are as in netem
+//! or as on Wi-Fi; duplicates and corruption are as in netem.
 //!
 //! Sources: [linux] `net/sched/sch_netem.c`: `get_crandom`, `tabledist`, `netem_enqueue`;
 //! [picoquic] `picoquictest/sim_link.c`: `picoquictest_sim_link_wifi_jitter`.

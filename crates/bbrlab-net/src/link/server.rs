@@ -12,8 +12,8 @@ use super::serialiser::{Schedule, Serialiser};
 use super::token_bucket::TokenBucket;
 use super::trace_clock::TraceClock;
 
-/// A link's server: computes when packets depart, and stores only the times of the packets that the
-/// link has served.
+/// A link's server: computes when packets depart. A server stores no packets; it stores when the
+/// link is free again, and the state of its rate (schedule, tokens or place in the trace).
 #[derive(Clone, Debug)]
 pub(crate) enum Server {
     Unlimited {

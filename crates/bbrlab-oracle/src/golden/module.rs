@@ -157,8 +157,8 @@ impl Plan {
     }
 }
 
-/// Whether the private field `state` is not compared, because the reference data exempts it:
-/// BBRv2's debugging fields, and a field that BBRv2 never uses.
+/// Whether the private field `state` is not compared: a debugging field of BBRv2, or a field that
+/// BBRv2 never uses. The README of the reference data permits replays to leave out these fields.
 fn is_exempt(algorithm: &str, state: &str) -> bool {
     algorithm.starts_with("bbr2") && (state.starts_with("dbg_") || state == "packet_conservation")
 }

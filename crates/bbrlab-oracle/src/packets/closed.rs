@@ -6,26 +6,28 @@
 //! RTT to the receiver, and half of the RTT back.
 //!
 //! The clock of the recording machine makes the run hard to reproduce. The clock has steps of 256
-//! ns, but a timer fires between two steps, at a phase that depends on all earlier timers.
+//! ns, but a timer fires between two steps. The time from the last step to the firing (the phase)
+//! depends on all earlier timers.
 //!
 //! If the clock still shows a time before the timer's time when the timer fires, the kernel arms
 //! the timer again, and the timer takes effect a step late. A timer that fires a clock step late
 //! can change an RTT sample by a microsecond. With such a sample, BBR's bandwidth changes by one
 //! unit, which shifts every burst of the next ten round trips.
 //!
-//! The closed-loop replay simulates timers that fire late. The phase between two steps is unknown,
-//! because it also depends on timers that are not in the log. These are the kernel's own timers,
-//! and the timer of the sampler, which is the program that recorded the hosts' states every 10 ms.
-//! The phase is therefore drawn at random at every tick of the sampler.
+//! The closed-loop replay simulates timers that fire late. The phase at which a timer fired in the
+//! recorded run is unknown, because it depends not only on TCP's timers but also on timers that are
+//! not in the log. These are the kernel's own timers, and the timer of the sampler, which is the
+//! program that recorded the hosts' states every 10 ms. The phase is therefore drawn at random
+//! every 10 ms, when the sampler's timer fires.
 //!
 //! The replay makes [`SEQUENCES`] runs with different draws, and the result is the run that is
-//! nearest to the log. A comparison with this run shows whether our stack can produce the log,
-//! which begins ten seconds after the `connect()` call. Most runs differ from the log by several
-//! packets.
+//! nearest to the log. A comparison of this run with the log shows whether our stack can produce
+//! the log. The log begins ten seconds after the `connect()` call. Most runs differ from the log by
+//! several packets.
 //!
-//! Sources: the folder's README ("Forced events", "Clock and timers"); [linux]
-//! `net/sched/sch_netem.c`, `kernel/time/hrtimer.c` (`hrtimer_interrupt`),
-//! `kernel/time/clockevents.c` (`clockevents_program_event`).
+//! Sources: the README in the reference data's folder `linux-reference/packets` ("Forced events",
+//! "Clock and timers"); [linux] `net/sched/sch_netem.c`, `kernel/time/hrtimer.c`
+//! (`hrtimer_interrupt`), `kernel/time/clockevents.c` (`clockevents_program_event`).
 
 use std::collections::VecDeque;
 

@@ -12,8 +12,9 @@
 //! calls, such as `send()`, at the times that the episode states. Our packets must equal the
 //! packets of the `s,out` and `d,out` rows.
 //!
-//! Our stack computes all congestion windows, receive windows and rates. From the log, the replay
-//! takes only three kinds of values, none of which follows from the packets that a host received:
+//! Our stack computes all congestion windows, receive windows and rates. Apart from the received
+//! packets and the socket calls, the replay takes only three kinds of values from the log. None of
+//! these follows from the packets that a host received:
 //!
 //! - BBR's random phase
 //! - the time at which a paced burst leaves: the clock step of 256 ns or, with the qdisc `fq`, the

@@ -1,4 +1,5 @@
-//! Replays the complete folder of kernel traces, with one test per algorithm and service.
+//! Replays the complete folder of kernel traces. Each test replays the traces of one congestion
+//! control, or of one service of the kernel's TCP core, such as the RTT estimator.
 //!
 //! The folder is `golden/` in the folder that the variable `BBRLAB_REFERENCE` names. `cargo test -p
 //! bbrlab-oracle --release -- golden_bbr1` replays one algorithm; the example `golden` shows a

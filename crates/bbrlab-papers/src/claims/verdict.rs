@@ -133,8 +133,9 @@ struct VerdictReason {
     /// The claim's results in other settings, one text per setting.
     switched: Vec<String>,
     /// The expectation and its reason, if the claim was expected to hold but fails, or if the
-    /// expectation is [`Expected::Unsure`]. If no setting is known for a false claim that was
-    /// expected to be an artifact, the text states this. In all other cases, the text is empty.
+    /// expectation is [`Expected::Unsure`]. For a false claim that was expected to be an artifact,
+    /// the text states if no setting is known that should make the claim true. In all other cases,
+    /// the text is empty.
     expected: String,
 }
 
@@ -277,8 +278,9 @@ fn shares(evaluation: &ClaimEvaluation) -> String {
 }
 
 /// Returns the result of [`shares`], followed by metric values in brackets. For a claim that is
-/// true at all parameter points, the text has the first values that the claim uses; for other
-/// claims, the values at the first points where the claim is false.
+/// true at all parameter points, the text has at most [`FIGURES_SHOWN`] values: the first ones that
+/// the evaluation of the claim looked up. For other claims, the text has the values at the first
+/// [`POINTS_SHOWN`] points where the claim is false.
 fn findings(evaluation: &ClaimEvaluation) -> String {
     findings_with(evaluation, "")
 }

@@ -65,7 +65,8 @@ fn no_experiment_is_without_a_figure() {
     }
 }
 
-/// The metrics and keys of rows, and the keys of runs, that a declaration names.
+/// The names in the declaration of a figure: metrics of measured rows, keys of measured rows, and
+/// keys of runs.
 struct Named {
     metrics: Vec<&'static str>,
     of_rows: Vec<(&'static At, Vec<&'static str>)>,
@@ -130,8 +131,9 @@ pub(crate) fn not_found(
     missing
 }
 
-/// A declaration's experiment must exist. Names other than the experiment in a declaration are
-/// checked by the test in `data_files.rs` that computes rows from shortened runs.
+/// The experiment that the declaration of a figure names must exist. The metrics and the keys that
+/// the declaration names are checked by a test in `data_files.rs`: this check needs rows of the
+/// experiment, which that test computes from shortened runs.
 #[test]
 fn every_figure_is_of_an_experiment() {
     for figure in papers().iter().flat_map(|paper| figures_of(&paper.key)) {

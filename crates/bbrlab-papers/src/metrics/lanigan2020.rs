@@ -196,8 +196,8 @@ impl OfRun<'_> {
         let (up_s, down_s) = STEP_S;
         let filled = if self.is_as_run {
             // The thesis reads the fill time off its plot of the running mean. The fill time ends
-            // when the running mean reaches 95 % of its value at the second step, 100 s after the
-            // start of the run.
+            // when the running mean reaches 95 % of the value that it has at 100 s, the time of the
+            // second step.
             let aim = self.running_mean_mibps(down_s).map(|last| FULL * last);
             let reaches = |at_s: f64| self.running_mean_mibps(at_s) >= aim;
             let (_, plotted) = &self.reported[0];

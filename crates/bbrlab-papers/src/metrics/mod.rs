@@ -21,7 +21,7 @@ use super::locate::{self, Keys};
 use super::row::MeasuredRow;
 use crate::papers::{Experiment, Key};
 
-/// A run and its results. The time series are read from the run's folder on first use.
+/// A run and its results. If the run has a folder, the time series are read from it on first use.
 pub(super) struct Measured<'a> {
     pub(super) run: &'a Run,
     pub(super) summary: &'a RunSummary,
@@ -55,7 +55,8 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Returns the time series of the flows, or `None` if the run has no folder.
+    /// Returns the time series of the flows: from the run's folder or, without a folder, from the
+    /// result in memory. Returns `None` if there is neither a folder nor a result in memory.
     fn series(&self) -> Result<Option<&Series>, LabError> {
         let Some(folder) = self.folder else { return Ok(self.series.get()) };
         if self.series.get().is_none() {
@@ -65,7 +66,9 @@ impl<'a> Measured<'a> {
         Ok(self.series.get())
     }
 
-    /// Returns the time series of the links' queues, or `None` if the run has no folder.
+    /// Returns the time series of the links' queues: from the run's folder or, without a folder,
+    /// from the result in memory. Returns `None` if there is neither a folder nor a result in
+    /// memory.
     fn queue(&self) -> Result<Option<&QueueSeries>, LabError> {
         let Some(folder) = self.folder else { return Ok(self.queue.get()) };
         if self.queue.get().is_none() {

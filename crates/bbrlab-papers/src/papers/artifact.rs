@@ -22,7 +22,7 @@ pub struct Artifact {
     pub calcs: Vec<Calc>,
 }
 
-/// A calculation that supports an artifact, with its expected value.
+/// A calculation that supports the argument of an artifact: an expression with its expected value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calc {
     /// The expression.

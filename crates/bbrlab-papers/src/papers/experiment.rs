@@ -19,7 +19,7 @@ pub struct Experiment {
     pub metrics: Vec<String>,
     /// The printed rows.
     pub rows: Vec<Table>,
-    /// Rows that the data file computes from printed rows.
+    /// Rows of the data file that the paper does not print: we computed them from printed rows.
     pub derived_rows: Vec<Table>,
     /// The ids of the built-in scenarios from whose runs the measured values are computed.
     pub scenarios: Vec<String>,

@@ -1,5 +1,5 @@
 //! Checks built-in scenarios of Lanigan's, Mahmud's and Kato's experiments, and of the C4 test
-//! cases, against the data files.
+//! cases, against the experiments' parameters in the papers' data files (`papers/*.toml`).
 
 mod c4;
 mod kato2025;
@@ -43,7 +43,8 @@ fn number(table: &Table, key: &str) -> f64 {
     }
 }
 
-/// Returns the distinct algorithms under test of an experiment in the data file, in order.
+/// Returns the algorithms under test of an experiment in the data file, in the file's order: all
+/// algorithms of the experiment that are not opponents.
 fn algorithms(experiment: &Table) -> Vec<String> {
     let opponents = experiment["axes"].get("opponent").and_then(Value::as_array);
     let opponents: Vec<&str> = opponents.into_iter().flatten().filter_map(Value::as_str).collect();
@@ -60,7 +61,8 @@ fn runs(id: &str) -> Vec<Run> {
         .collect()
 }
 
-/// Returns the distinct algorithms under test of some runs, in order.
+/// Returns the algorithms under test of some runs, each once, in the order of their first runs. The
+/// algorithm under test of a run is the algorithm of its first flow.
 fn subjects(runs: &[Run]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for run in runs {

@@ -87,7 +87,7 @@ pub(crate) fn page(paper: &Paper, results: &Value, explanations: &Value) -> Stri
          ## Verdicts\n\n\
          `expected` is what the data file expected{when}, `verdict` the result on Linux's stack \
          ([verdicts](../reproduce.md#verdicts)). `points` is the number of points at which the medians over the seeds make \
-         the claim true, of all points. `seeds` is the number of seeds that make it true alone, of all seeds. A claim with a \
+         the claim true, of all points. `seeds` is the number of seeds whose own runs make the claim true, of all seeds. A claim with a \
          link has a [note](#notes).\n\n{}",
         claims.len(),
         paper.title,
@@ -189,9 +189,10 @@ fn artifacts(paper: &Paper, results: &Value, explanations: &Value) -> String {
     let mut out = String::from(
         "\n## Artifacts\n\n\
          These claims are expected to be artifacts. Each row has a setting that should make the claim true, divided into \
-         switches, and the switch that makes it true. These runs use the first seed and the claim's points only. The \
-         [notes](#notes) list the switches that are *enough* (the claim is true with this switch alone) and *needed* (the \
-         claim is false without this switch). A switch for which these runs are impossible is not listed.\n\n\
+         switches, and the switch that makes it true. The runs that tried the switches use the first seed, and only the \
+         parameter points of the claim. The [notes](#notes) list the switches that are *enough* (the claim is true with this \
+         switch alone) and *needed* (the claim is false without this switch). If the run for one of these two lists is \
+         impossible with a switch, that list leaves out the switch.\n\n\
          If the setting makes a claim true with the first seed, but not with twenty seeds, the needed switches are those \
          without which the claim is false with the first seed. These switches say little about the other seeds.\n\n",
     );

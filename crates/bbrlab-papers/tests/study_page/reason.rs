@@ -7,8 +7,8 @@
 pub(crate) struct Reason<'a> {
     /// The outcome under `linux`.
     pub(crate) here: Outcome<'a>,
-    /// The claim's outcomes in other settings: settings that should show an artifact, or possible
-    /// causes of the claim's failure under `linux`.
+    /// The claim's outcomes in other settings. Each of these settings should show an artifact, or
+    /// switches a possible cause of the claim's failure under `linux`.
     pub(crate) changed: Vec<Changed<'a>>,
     /// The words that a page writes before the data file's argument for the expected result (see
     /// `ARGUMENTS`); `None` if the reason does not end with such an argument.
@@ -17,11 +17,11 @@ pub(crate) struct Reason<'a> {
     pub(crate) has_no_setting: bool,
 }
 
-/// The claim's outcome in one other setting: a setting that should show an artifact, or a possible
-/// cause of the claim's failure under `linux`.
+/// The claim's outcome in one other setting: a setting that should show an artifact, or a setting
+/// that switches a possible cause of the claim's failure under `linux`.
 pub(crate) struct Changed<'a> {
-    /// The artifact and the setting that should show it. `None` for a possible cause of the claim's
-    /// failure.
+    /// The artifact and the setting that should show it. `None` for a setting that switches a
+    /// possible cause of the claim's failure.
     pub(crate) setting: Option<(&'a str, &'a str)>,
     /// The outcome.
     pub(crate) outcome: Outcome<'a>,
@@ -93,6 +93,8 @@ impl<'a> Outcome<'a> {
 
 #[test]
 fn a_reason_is_divided_into_outcomes_and_argument() {
+    // The points are judged on the medians of the seeds. A seed counts only if the claim is true in
+    // it at enough points, so a claim can be true at 1 point and in 0 seeds.
     let reason = Reason::read(
         "true at 1 of 3 points, in 0 of 5 seeds (a 1: jain(bbr1) 0.5; a 2: jain(bbr1) 0.6); \
          true, in 5 of 5 seeds, of all 0.48 to 1.00 (jain(bbr1) 0.9) with its cause switched: \

@@ -322,7 +322,10 @@ struct Visit {
     patience: Patience,
 }
 
-/// Returns the queue to try next: first one decaying queue, then new queues, then old queues.
+/// Returns the queue of the tin to try next. The first try of a visit takes the first decaying
+/// queue. If there is none, and at all later tries, the function returns the first new queue, else
+/// the first old queue, else the first decaying queue. Linux: the code at the label `retry` of
+/// `cake_dequeue`.
 fn next_queue(tin: &Tin, visit: &mut Visit) -> Option<u16> {
     let decaying = tin.chains.first(Chain::Decaying);
     let busy = || tin.chains.first(Chain::New).or_else(|| tin.chains.first(Chain::Old));

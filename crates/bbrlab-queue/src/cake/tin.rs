@@ -61,8 +61,9 @@ pub(super) enum Set {
     Free,
     /// A flow that has not used up its first quantum.
     Sparse,
-    /// A flow whose queue became empty after its first quantum was used up. A flow in this state is
-    /// served with the old flows, but still counts as sparse.
+    /// A flow that has used up its first quantum, and whose queue was empty when the scheduler came
+    /// to the flow next. A flow in this state is served with the old flows, but still counts as
+    /// sparse until its next packet arrives.
     SparseWait,
     /// A flow that has packets to send after its first quantum was used up.
     Bulk,

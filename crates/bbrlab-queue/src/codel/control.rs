@@ -11,9 +11,12 @@
 //! 1. `ldelay` and the counters for `tc -s`, which affect no decision, are not implemented.
 //! 2. A law that has never dropped begins with one drop per interval. In the kernel, the
 //!    `drop_next` of such a law is 0. The kernel's clock wraps after 4,398 s. During one half of
-//!    this period, the kernel takes this 0 for the end of a recent dropping state. If the queue has
-//!    lost packets at the limit of `fq_codel`, the kernel then drops the whole queue, because the
-//!    reciprocal root is still 0.
+//!    this period, the kernel takes this 0 for the end of a recent dropping state, and continues
+//!    this state if `count` is at least 2.
+//!
+//!    `count` can be so high without drops by the law, because `fq_codel` adds the packets that it
+//!    drops from the queue at its limit. The reciprocal root is then still 0, so the interval
+//!    between drops is 0, and the kernel drops the whole queue.
 
 use bbrlab_link::CodelParams;
 use bbrlab_units::{Span, Time};

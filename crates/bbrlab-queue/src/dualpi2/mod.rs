@@ -306,8 +306,9 @@ mod tests {
         queue
     }
 
-    /// Serves all packets at time `at_ns`. Compares with `expected`, for each packet, its number
-    /// and whether it was sent, marked or dropped.
+    /// Serves all packets at time `at_ns`. Compares the result with `expected`, a list of the
+    /// packets in the order in which they left. `2 marked` means that packet 2, the third packet
+    /// that arrived, was marked and sent.
     fn check(queue: &mut DualPi2, at_ns: u64, mut draw: Draw, expected: &Expect) {
         let mut text = String::new();
         loop {

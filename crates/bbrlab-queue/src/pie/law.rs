@@ -12,7 +12,8 @@
 //!
 //! Sources: [linux] `net/sched/sch_pie.c`, `include/net/pie.h`; [rfc8033].
 //! Deviations:
-//! 1. The counters for `tc -s` and `backlog_old`, which affect no decision, are not implemented.
+//! 1. The variable `backlog_old` and the counters that `tc -s` shows are not implemented, because
+//!    they affect no decision.
 
 use bbrlab_link::PieParams;
 use bbrlab_units::{NS_PER_S, NS_PER_US, Span, Time};

@@ -370,7 +370,9 @@ mod tests {
         for (name, qavg) in [("between", 60_000), ("above", 90_000)] {
             for ecn in [Ecn::NotEct, Ecn::Ect0] {
                 let mut red = red(params, qavg);
-                // At the first packet, RED draws 0, so RED drops or marks the second packet.
+                // Between `min` and `max`, RED draws 0 at the first packet. The draw decides how
+                // many packets pass before RED drops or marks one; here, it is the second packet.
+                // Above `max`, RED drops or marks every packet.
                 fate(&mut red, Ecn::NotEct);
                 let fate = fate(&mut red, ecn);
                 writeln!(lines, "{name} {ecn:?} {fate}").unwrap();

@@ -4,8 +4,9 @@
 //! Sources: [iproute2] `tc/q_red.c`, `tc/tc_red.c`: `tc_red_eval_ewma`, `tc_red_eval_idle_damping`;
 //! `tc/tc_core.c`: `tc_calc_xmittime`.
 //! Deviations:
-//! 1. Computes in fixed point with an error below 2^-50; `tc` uses binary floating point. Times and
-//!    powers whose exact value is a whole number have no error here.
+//! 1. Computes in fixed point with an error below 2^-50; `tc` uses binary floating point. Two kinds
+//!    of values have no error here: transmission times that are whole numbers of microseconds, and
+//!    powers of 1 - 2^-Wlog that fit into 62 fraction bits.
 //! 2. Values that `tc` refuses are accepted: a burst that is too small gives the fastest average,
 //!    and a burst that is too large gives the slowest. A transmission time of a packet below one
 //!    tick counts as one tick.

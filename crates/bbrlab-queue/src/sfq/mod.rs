@@ -10,8 +10,8 @@
 //! 1. The limit may also be in bytes; in the kernel it is in packets. Beyond the limit, packets are
 //!    dropped from the longest slots until the waiting packets are within the limit.
 //! 2. The perturbation is a random number of 32 bits; in the kernel it is a hash key of 128 bits.
-//!    The hashes of flows differ from the kernel's in any case. The first perturbation of `sfq`'s
-//!    hash is 0.
+//!    The hash function also differs from the kernel's, so flows would have other hashes even with
+//!    equal perturbations. The first perturbation of `sfq`'s hash is 0.
 //! 3. The first period of `perturb` begins with the first packet, and the timer fires on time. In
 //!    the kernel, the first period begins when the discipline is set up, and an idle processor may
 //!    defer the timer. After the timer has fired, packets are hashed again only at the next call of

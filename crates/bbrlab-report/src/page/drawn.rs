@@ -142,8 +142,9 @@ struct Rows<'a> {
 }
 
 /// The bins of a flow's or a link's rows. `bounds` has, for each bin, the index in `places` of its
-/// first row, and the index after its last row. `weight` returns the weight of a congestion
-/// control's state.
+/// first row, and the index after its last row. `weight` returns the weight of a state of a
+/// congestion control from the state's number. A bin of states shows only the state with the
+/// largest weight (see [`weight_of`]).
 struct Bins<'a> {
     bounds: Vec<(usize, usize)>,
     weight: &'a dyn Fn(f64) -> u8,

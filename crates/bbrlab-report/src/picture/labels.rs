@@ -73,8 +73,9 @@ pub(crate) fn one_panel<'a>(titles: impl Iterator<Item = &'a str>, flag: &str) -
     )
 }
 
-/// The texts that the user set for a picture, and the names of all its legend entries. The names
-/// are collected while the picture is laid out, because each panel makes its own legend.
+/// The texts that the user set for a picture, and the names of all its legend entries. Each panel
+/// makes its own legend, so no other place has the names of all entries; [`Words::entry`] collects
+/// the names while the picture is laid out.
 #[derive(Debug)]
 pub(crate) struct Words {
     pub(crate) labels: Labels,

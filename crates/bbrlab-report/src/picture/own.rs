@@ -1,6 +1,7 @@
 //! Recognises plots that bbrlab drew, so that files of other programs are not overwritten by plots.
-//! The first bytes of a file identify such a plot, because a drawing program that saves an edited
-//! plot writes different first bytes.
+//! All plots that bbrlab writes in a format have the same structure in their first bytes, which
+//! identifies them. A drawing program that saves an edited plot writes different first bytes, so
+//! edited plots are not overwritten either.
 
 /// Number of bytes at the start of a file that show whether bbrlab drew it.
 pub const DRAWN_BYTES: usize = 512;

@@ -52,8 +52,8 @@ impl Names {
         }
         let longest = axis.ticks.iter().map(|(_, name)| width_of(name, SMALL)).fold(0.0, f64::max);
         // In two rows, a name may be as wide as twice the distance between two names, minus a gap.
-        // If the last name is in the upper row, it has only the width of one distance minus the
-        // gap, and is cut off if it is wider.
+        // The axis ends at the last name. In the upper row, this name has only one distance minus
+        // the gap, and a longer name is cut off.
         let room = 2.0 * width / (axis.high - axis.low) - BETWEEN;
         if longest <= room || room >= UPRIGHT_MOST {
             Self::TwoRows

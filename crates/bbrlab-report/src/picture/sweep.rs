@@ -778,8 +778,9 @@ fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
     if unit.is_empty() { title } else { format!("{title}, {unit}") }
 }
 
-/// Returns the names of the groups of flows by index. Up to four drawn names that differ between
-/// sweep points are joined by slashes.
+/// Returns the names of the groups of flows by index. If the name of a group differs between sweep
+/// points, up to four names that the plot shows are joined by slashes. If the plot shows more names
+/// of the group, the result has the shorter name that [`group_names`] returns.
 fn names_of_flow_groups(groups: &[Group], axis: &str, choice: &SweepChoice) -> Vec<String> {
     let values = values_of(groups, axis);
     let short = group_names(groups);

@@ -65,8 +65,10 @@ impl Table {
         self
     }
 
-    /// Gives the last column a title and a unit for formats in which each column is named on its
-    /// own. For example, a terminal shows `p95` without a unit after `queue mean`.
+    /// Gives the last column a second title and unit, for formats such as CSV, in which each title
+    /// must be clear without the columns to the left. For example, a terminal shows the title `p95`
+    /// without a unit after the column `queue mean`; in CSV, the title is `queue p95` and the unit
+    /// `packets`.
     ///
     /// # Panics
     /// Panics if there is no column.

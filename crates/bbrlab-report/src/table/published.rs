@@ -210,9 +210,9 @@ fn blocks(rows: &[PublishedRow]) -> Vec<Vec<PublishedRow>> {
 }
 
 /// Returns the table of a single metric with two columns for each buffer: the printed and the
-/// measured value. Papers print the throughput of several flows in this form. In this table,
-/// measured values have one decimal more than printed values. `None` if the rows have several
-/// metrics or lack the keys `flow` and `buffer_bdp`, or if the table is too wide.
+/// measured value. Papers print the throughput of several flows in a table with one column for each
+/// buffer. Measured values have one decimal more than printed values. `None` if the rows have
+/// several metrics or lack the keys `flow` and `buffer_bdp`, or if the table is too wide.
 fn grid(rows: &[PublishedRow]) -> Option<String> {
     let first = rows.first()?;
     let across = "buffer_bdp";

@@ -3,8 +3,8 @@
 
 use super::subject::{Places, Range};
 
-/// The documentation page with the table of these ranges. Runs on Linux were recorded at test
-/// points. A test point is one scenario, run on one kernel.
+/// The documentation page with the table of these ranges. A range covers the test points of a
+/// congestion control: scenarios whose runs on a Linux kernel were recorded.
 pub(super) const PAGE: &str = "docs/fidelity.md";
 
 /// The runs of a congestion control on a real Linux stack.

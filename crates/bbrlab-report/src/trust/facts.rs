@@ -290,7 +290,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Queue, "dualpi2"),
         Evidence::Tested,
-        "no packet log, because Linux 6.12 has no dualpi2; tests follow the RFC and the kernel’s source",
+        "no packet log, because Linux 6.12 has no dualpi2; tests follow the RFC and the source of Linux 6.18",
         "docs/queues/dualpi2.md",
         &["There is no packet log, because Linux 6.12 has no `dualpi2`."],
     ),

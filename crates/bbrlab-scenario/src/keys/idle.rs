@@ -97,9 +97,10 @@ impl IdleKeys {
         });
     }
 
-    /// Examines the keys of a table with the definitions `rows`. `why` receives the target of a
-    /// key. If the scenario contains the target, `why` returns `None`, otherwise two texts for the
-    /// error message: what was expected, and what was found instead.
+    /// Searches `table` for keys that have no effect at this sweep point. `rows` has the
+    /// definitions of the keys that the table may have. `why` receives the target of a key. If the
+    /// scenario contains the target, `why` returns `None`, otherwise two texts for the error
+    /// message: what was expected, and what was found instead.
     fn table<S: Default>(
         &mut self,
         shown: &str,

@@ -154,8 +154,9 @@ impl ModelSpec {
         self.kind == Kind::Leo && self.outage > Span::ZERO
     }
 
-    /// Returns whether each path of this `duration` has at most [`STEPS_MAX`] steps, whatever is
-    /// drawn. Reports a mistake otherwise. `table` is the name of the link's table.
+    /// Returns whether, with any seed, the schedule that the model draws for a run of this
+    /// `duration` has at most [`STEPS_MAX`] steps. Reports a mistake otherwise. `table` is the name
+    /// of the link's table.
     pub(crate) fn suits(&self, duration: Span, table: &str, reader: &mut Reader<'_>) -> bool {
         // A handover between satellites takes two steps of the schedule.
         let changes_max = STEPS_MAX as u64 / 2;

@@ -36,7 +36,8 @@ pub(crate) enum Repeat {
 /// a metric's mean must be at most a given share of the mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Until {
-    /// The largest accepted ratio of half the interval's width to the mean; above 0 and at most 1.
+    /// The largest accepted half width of the interval, as a share of the mean; above 0 and at most
+    /// 1.
     share: Decimal,
     of: UntilOf,
     at_most: u64,
@@ -60,7 +61,8 @@ impl Until {
     /// The number of seeds that a sweep point gets between two decisions.
     pub const BATCH: u64 = 5;
 
-    /// Returns the largest accepted ratio of half the width of the mean's interval to the mean.
+    /// Returns the accepted imprecision of the mean, as a share of the mean. A sweep point has
+    /// enough runs if half the width of the mean's 95 % interval is at most this share.
     ///
     /// # Panics
     /// Never in practice: the text of a decimal number can always be parsed as a floating-point
@@ -143,7 +145,7 @@ impl UntilOf {
         None
     }
 
-    /// Returns whether the rule applies to this metric, given by its full name, such as
+    /// Returns whether `repeat.of` selects this metric. `metric` is the full name, such as
     /// `flow_groups.bbr1.goodput_mbps`.
     #[must_use]
     pub fn is(&self, metric: &str) -> bool {

@@ -294,15 +294,23 @@ const FAMILIES: &[Key<StackSpec>] = &[
         Bbr,
         "parameters of `bbr1` and its variants for flows that do not set them in `cc_params`: see [the `ns3` profile](ns3-profile.md)"
     ),
-    family!("bbr2", Bbr2, "parameters of `bbr2` and `bbr2_exp`, as for `bbr`"),
-    family!("bbr3", Bbr3, "parameters of `bbr3`, as for `bbr`"),
+    family!(
+        "bbr2",
+        Bbr2,
+        "parameters of `bbr2` and `bbr2_exp` for flows that do not set them in `cc_params`"
+    ),
+    family!("bbr3", Bbr3, "parameters of `bbr3` for flows that do not set them in `cc_params`"),
     family!(
         "cubic",
         Cubic,
-        "parameters of `cubic`, as for `bbr`: `beta`, `fast_convergence`, `friendly` (its `tcp_friendliness`), \
-         `growth`, `hystart`, `wmax_on_rto`"
+        "parameters of `cubic` for flows that do not set them in `cc_params`: `beta`, `fast_convergence`, `friendly` \
+         (in `cc_params`: `tcp_friendliness`), `growth`, `hystart`, `wmax_on_rto`"
     ),
-    family!("vegas", Vegas, "parameters of `vegas`, as for `bbr`: `diff`, `growth`"),
+    family!(
+        "vegas",
+        Vegas,
+        "parameters of `vegas` for flows that do not set them in `cc_params`: `diff`, `growth`"
+    ),
 ];
 
 impl StackSpec {

@@ -8,10 +8,10 @@ use bbrlab_run::FlowClass;
 use crate::keys::repeat::{Repeat, UntilOf};
 use crate::keys::spec::Spec;
 
-/// Returns why the metric in `repeat.of` cannot decide, as the end of a message. There are three
-/// reasons: the metric's link does not exist, no run of a sweep point has the metric, or all runs
-/// have the same value. `None` if the values of runs may differ. A metric that depends on events in
-/// a run, such as Jain's index, is never rejected.
+/// Returns why the metric in `repeat.of` cannot decide on the number of seeds, as the end of a
+/// message. There are three reasons: the metric's link does not exist, no run of a sweep point has
+/// the metric, or all runs have the same value. `None` if the values of runs may differ. A metric
+/// that depends on events in a run, such as Jain's index, is never rejected.
 pub(crate) fn reason_against(spec: &Spec, classes: &[FlowClass]) -> Option<String> {
     let Repeat::Until(until) = &spec.repeat else { return None };
     match until.of() {

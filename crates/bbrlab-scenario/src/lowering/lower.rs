@@ -75,7 +75,7 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
     if links.len() as u64 + private > LINK_NUMBERS {
         let found = format!("found {}", links.len() as u64 + private);
         let title = format!(
-            "expected at most {LINK_NUMBERS} links, including the links of [access] per flow"
+            "expected at most {LINK_NUMBERS} links, counting the links of [access] once for each flow"
         );
         reader.problem(spec.access.at, title, found, Vec::new());
         return None;
@@ -204,8 +204,9 @@ fn lower_link<'s>(
         changes.keep_order = spec.keep_order;
     }
     let (plain, delay) = (&plain, plain.delay);
-    // A separate link models the wait for slots (key `slot`) or grants (key `grant`), and also a
-    // constant delay. This delay comes before the wait for a slot, or after the wait for a grant.
+    // If a direction has slots (key `slot`) or grants (key `grant`), a separate link models the
+    // wait for them. If the link's delay (key `delay`) is constant, this separate link also models
+    // that delay: before the wait for a slot, or after the wait for a grant.
     let mut direction = |link: Link, (buffer, police), waits: Waits, acks: u32| {
         let alters = link.police.is_some()
             || link.loss.is_some()

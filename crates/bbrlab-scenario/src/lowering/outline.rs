@@ -28,8 +28,9 @@ pub struct Outline {
     /// The index in `links` of the dumbbell's link in the forward direction; `None` if there is no
     /// dumbbell or this direction has no rate.
     pub bottleneck: Option<u32>,
-    /// Whether links have the highest rates and the shortest delays of their models. The other
-    /// values of a model depend on the seed, and an outline has no seed.
+    /// Whether links with a path model (key `trace`) have the model's highest rate and shortest
+    /// delay. The rates and delays that a path model gives at each time depend on the seed, and an
+    /// outline has no seed.
     pub is_bound: bool,
     /// The `[[flows]]` tables, in the order of the file.
     pub tables: Vec<FlowsOutline>,

@@ -270,7 +270,8 @@ impl<'s> Router<'s> {
     }
 
     /// Returns the links of `path` and `return_path`. Without `return_path`, ACKs cross the links
-    /// of `path` in reverse order; without both keys, the links are only the bottleneck.
+    /// of `path` in reverse order. Without `path`, the only link in both directions is the
+    /// bottleneck.
     fn core(&self, index: usize, flow: &FlowSpec, reader: &mut Reader<'_>) -> Option<Core> {
         if let Some(path) = &flow.path {
             let mut numbers = |key: &str, path: &[Placed<Arc<str>>]| -> Option<Vec<usize>> {

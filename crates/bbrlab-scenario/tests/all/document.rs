@@ -23,8 +23,8 @@ fn examples(page: &str) -> Vec<&str> {
     page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect()
 }
 
-/// The end of the comment that precedes each generated table of `docs/scenario-files.md`. After
-/// this text, the comment names the table's section, such as `[[links]]`.
+/// Each generated table of `docs/scenario-files.md` follows a comment. This is the part of the
+/// comment just before its last words, which name the table's section, such as `[[links]]`.
 const BEGINNING: &str = "`cargo xtask bless` rewrites it: ";
 
 /// Checks that the tables of keys in `docs/scenario-files.md` equal the definitions of the keys in
@@ -82,8 +82,8 @@ fn the_schema_knows_every_scenario() {
     }
 }
 
-/// Checks the entry of `SchemaStore`'s catalog, which editors read. The entry has four keys, and
-/// its URL is the one under which `SchemaStore` serves schemas.
+/// Checks our entry for `SchemaStore`'s catalog, which editors read. The entry has four keys. Its
+/// `url` is the address at which `SchemaStore` serves the schema of bbrlab's scenarios.
 #[test]
 fn the_entry_of_the_catalog_of_schemas_is_whole() {
     let entry: Value =

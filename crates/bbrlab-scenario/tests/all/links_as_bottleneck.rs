@@ -1,10 +1,10 @@
 //! Checks that a mistake in a key of `[[links]]` gives the same message as in the same key of
-//! `[bottleneck]`. Tries every key that the two tables share with values of every kind, both
+//! `[bottleneck]`. The test tries values of every kind in each key that the two tables share, both
 //! directly and as parts of inline tables.
 
 use bbrlab_scenario::{Scenario, ScenarioError};
 
-/// Values of every kind, most of which are wrong for every key.
+/// Values of every kind. For each key, most of these values are wrong.
 const VALUES: &[&str] = &[
     "5",
     "-1",

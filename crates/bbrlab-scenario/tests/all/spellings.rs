@@ -19,8 +19,9 @@ use serde_json::Value;
 /// Returns a dumbbell with access links and one flow; `lines` are added to the table `header`.
 fn scenario(header: &str, lines: &str, profile: &str) -> Result<Scenario, ScenarioErrors> {
     let added = |to: &str| if to == header { lines } else { "" };
-    // The tests also set keys that have no effect in this scenario. The first line of the text
-    // permits such keys.
+    // The tests also set keys that have no effect in this scenario, which is normally an error. The
+    // first line of the text permits such keys. Bbrlab writes this line into a run's file if the
+    // file has keys that have an effect only at other points of the run's sweep.
     let text = format!(
         "# Keys here may act at other points of the sweep only.\n{}\nduration = \"10s\"\n[stack]\nprofile = \"{profile}\"\n{}\n\
          [bottleneck]\n{}\n\
@@ -299,7 +300,7 @@ fn each_spelling_means_what_the_list_says_and_is_written_back() {
             match scenario(header, &lines, "ns3") {
                 Ok(of_ns3) => assert_eq!(again(&of_ns3), run(&of_ns3), "{lines}"),
                 // Under `ns3`, a spelling is invalid only if it conflicts with the profile's
-                // `device_queue`, which is in packets.
+                // `device_queue`, which requires drop-tail queues and a buffer counted in packets.
                 Err(errors) => assert!(errors.0[0].title.contains("`device_queue"), "{errors}"),
             }
             assert_eq!(again(&spelt), run(&spelt), "{lines}");

@@ -113,8 +113,9 @@ fn lost_packets_are_data_packets() {
 /// the rate would be only 6.5 Mbit/s.
 ///
 /// More data is in flight, because `tcp_sendmsg_locked` requests memory when it begins an skb, but
-/// not when it fills an skb that was split. While cwnd is not full, each burst that departs leaves
-/// such an skb.
+/// not when it fills an skb that was split. A departing burst is split off the front of the last
+/// skb, so the application can fill the rest of this skb again. Bursts depart as long as cwnd is
+/// not full.
 #[test]
 fn a_small_send_buffer_is_no_bound_on_what_is_in_flight() {
     let run = run(r#"
@@ -135,8 +136,8 @@ fn a_small_send_buffer_is_no_bound_on_what_is_in_flight() {
     assert!((flow.goodput_ss_mbps.unwrap() - 76.07).abs() < 0.5, "{:?}", flow.goodput_ss_mbps);
 }
 
-/// Datagrams that are queued when their flow stops arrive later, but are counted in the totals over
-/// the traffic.
+/// Datagrams that are queued when their flow stops arrive later. The goodputs of the group and of
+/// the run, whose time ends with the last flow, include these datagrams.
 #[test]
 fn what_datagrams_deliver_after_their_stop_is_traffic() {
     let run = run(r#"
@@ -218,8 +219,8 @@ fn every_packet_that_was_sent_is_in_one_count() {
     assert!(discarded > 10, "{discarded}");
 }
 
-/// The flow sends one datagram per second and stops at 3 s, so only the datagrams at 0, 1 and 2 s
-/// are sent.
+/// The flow sends one packet per second (a datagram, or 1000 bytes of a TCP flow) and stops at 3 s,
+/// so only the packets at 0, 1 and 2 s are sent.
 #[test]
 fn nothing_is_sent_at_the_stop() {
     for source in [

@@ -473,10 +473,10 @@ fn sixty_random_scenarios_come_out_as_they_did() {
     expect_file!["answers/random_scenarios.txt"].assert_eq(&list);
 }
 
-/// The number of packets in flight in a row includes the packets that the last event before the row
-/// sent, as in Linux's `tcp_info`. The file `answers/lone_reno_in_linux.csv` has cwnd and packets
-/// in flight of Linux 6.12 every 5 ms. A lone Reno flow overflows a buffer of 100 packets,
-/// recovers, and then grows without loss.
+/// In each row of the time series, the packets in flight include the packets that the last event
+/// before the row's time sent, as in Linux's `tcp_info`. The file `answers/lone_reno_in_linux.csv`
+/// has cwnd and packets in flight of Linux 6.12 every 5 ms. A lone Reno flow overflows a buffer of
+/// 100 packets, recovers, and then grows without loss.
 #[test]
 fn packets_in_flight_are_the_kernels() {
     let result = run(r#"

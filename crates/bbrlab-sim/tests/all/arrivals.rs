@@ -69,8 +69,9 @@ fn sizes_follow_the_distribution() {
     sizes.sort_unstable();
     let n = sizes.len();
     assert!(n > 500 && sizes[n - 1] <= 1_000_000);
-    // Sizes above `max` are reduced to `max`. For the mean to be 20 KB nevertheless, the smallest
-    // size must be 7,035 B. The median is 2^(1 / 1.5) times the smallest size.
+    // Sizes above `max` are reduced to `max`. With the smallest size m, the mean is then 3 m - 2
+    // m^1.5 / 1000 bytes, which is 20 KB for an m of 7,062 B. The median is 2^(1 / 1.5) times the
+    // smallest size.
     assert!(sizes[0].abs_diff(7_000) < 200, "{}", sizes[0]);
     assert!(sizes[n / 2].abs_diff(11_200) < 1_200, "{}", sizes[n / 2]);
 }

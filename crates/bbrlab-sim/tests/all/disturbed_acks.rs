@@ -177,8 +177,8 @@ proptest! {
 
     /// However ACKs are disturbed, every byte arrives and is acknowledged. Each packet that was
     /// sent is counted exactly once, as delivered, duplicate, discarded, dropped or lost at random.
-    /// Each new packet has a round-trip time of at least the base RTT. Links count all packets that
-    /// they lose.
+    /// Each packet that brought new data to the receiver has one round-trip time, of at least the
+    /// base RTT. Links count all packets that they lose.
     #[test]
     fn disturbed_acks_report_each_packet_once(
         keys in disturbances(),

@@ -284,10 +284,10 @@ fn a_17_handling_token_bucket_policers() {
     check(
         paths::policer,
         &expect![[r#"
-            bbr3_ietf 10 Mbit/s x 40 ms: holds: inflight_shortterm and bw_shortterm adapt; 96 % of the token rate; 1.25 % lost in CRUISE; in 18 % of the round trips something (2.60 % in all)
-            bbr3_ietf 1 Gbit/s x 10 ms: holds: inflight_shortterm and bw_shortterm adapt; 97 % of the token rate; 0.09 % lost in CRUISE; in 9 % of the round trips something (0.56 % in all)
-            bbr3 10 Mbit/s x 40 ms: holds: inflight_shortterm and bw_shortterm adapt; 97 % of the token rate; 0.92 % lost in CRUISE; in 15 % of the round trips something (2.54 % in all)
-            bbr3 1 Gbit/s x 10 ms: holds: inflight_shortterm and bw_shortterm adapt; 98 % of the token rate; 0.00 % lost in CRUISE; in 5 % of the round trips something (0.36 % in all)
+            bbr3_ietf 10 Mbit/s x 40 ms: holds: inflight_shortterm and bw_shortterm adapt; 96 % of the token rate; 1.25 % lost in CRUISE; losses in 18 % of the round trips (2.60 % of all packets lost)
+            bbr3_ietf 1 Gbit/s x 10 ms: holds: inflight_shortterm and bw_shortterm adapt; 97 % of the token rate; 0.09 % lost in CRUISE; losses in 9 % of the round trips (0.56 % of all packets lost)
+            bbr3 10 Mbit/s x 40 ms: holds: inflight_shortterm and bw_shortterm adapt; 97 % of the token rate; 0.92 % lost in CRUISE; losses in 15 % of the round trips (2.54 % of all packets lost)
+            bbr3 1 Gbit/s x 10 ms: holds: inflight_shortterm and bw_shortterm adapt; 98 % of the token rate; 0.00 % lost in CRUISE; losses in 5 % of the round trips (0.36 % of all packets lost)
         "#]],
     );
 }
@@ -366,7 +366,7 @@ fn what_the_differences_to_linux_change_in_a_run() {
         2, 3: DRAIN, 10 Mbit/s x 40 ms
           draft: 94 ms, ends at 97 % of the BDP in flight
           Linux: 70 ms, ends at 115 % of the BDP in flight
-        2: DRAIN if the RTT trebles then
+        2: DRAIN if the RTT trebles at its start
           draft: 552 ms, ends at 151 % of the BDP in flight
           Linux: 179 ms, ends at 118 % of the BDP in flight
         4: STARTUP, ACKs in slots of 20 ms

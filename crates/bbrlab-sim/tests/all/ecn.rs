@@ -68,9 +68,10 @@ fn assert_echoed_one_by_one(outcome: &Outcome, in_flight_at_most: u64) {
     assert!(marked.contains(&outcome.marks), "{outcome:?}");
 }
 
-/// The threshold of 5 ms is 21 packets at 50 Mbit/s. DCTCP reduces cwnd by half the fraction of
-/// marked packets, so the queue stays just below 21 packets. Without ECN, DCTCP behaves as Reno and
-/// fills the buffer of 495 packets.
+/// Packets are marked once the wait exceeds the threshold of 5 ms, which is 21 packets at 50
+/// Mbit/s, so the queue hardly grows beyond 21 packets. DCTCP reduces cwnd by only half the
+/// fraction of marked packets, so the queue does not become empty. Without ECN, DCTCP behaves as
+/// Reno and fills the buffer of 495 packets.
 #[test]
 fn dctcp_keeps_the_queue_at_the_threshold_and_the_link_full() {
     let (without, with) = without_and_with("ecn.dctcp");

@@ -4,7 +4,7 @@
 use crate::scenario_text::results;
 
 /// Returns the mean completion time in seconds, over ten seeds, of a download of 20 MB over 12
-/// Mbit/s and 500 ms. CUBIC runs without `HyStart`, as in the issue's report.
+/// Mbit/s and 500 ms. CUBIC runs without `HyStart`, as in the issue.
 fn download_s(loss: &str) -> f64 {
     let text = format!(
         r#"
@@ -31,14 +31,15 @@ fn download_s(loss: &str) -> f64 {
     times.iter().sum::<f64>() / 10.0
 }
 
-/// The author of the issue measured loss bursts of 16.7 ms, in total 2.56 % of the time. A separate
-/// program drew twelve schedules of such loss bursts, which we simulated with `loss = [[..]]`. The
-/// download took 23 to 242 s, 141 s on average; two of the schedules gave 45 and 46 s.
+/// In picoquic issue 1221, the loss bursts had a mean length of 16.7 ms, and took 2.56 % of the
+/// time. A separate program drew twelve schedules of such loss bursts, which we simulated with
+/// `loss = [[..]]`. The download took 23 to 242 s, 141 s on average; two of the schedules gave 45
+/// and 46 s.
 ///
-/// The report's Gilbert-Elliott chain with the parameters p and r changes its state only when
-/// packets pass. With this chain, the download takes several times as long. If a burst begins at
-/// the end of a cwnd of packets, each timeout sends only one packet of the burst, so the burst
-/// lasts for as many timeouts as it has packets.
+/// The issue's Gilbert-Elliott chain with the parameters p and r changes its state only when
+/// packets pass. With this chain, the download takes several times as long as with bursts that end
+/// after a time. If a burst begins at the end of a cwnd of packets, each timeout sends only one
+/// packet of the burst, so the burst lasts for as many timeouts as it has packets.
 #[test]
 fn a_burst_ends_after_its_time_whether_or_not_packets_pass() {
     let in_time =

@@ -104,8 +104,8 @@ impl Receiver {
         self.oow.holds_back(self.clock.jiffies(), self.clock.hz())
     }
 
-    /// Sends a challenge ACK, unless an answer was sent less than half a second ago. Linux:
-    /// `tcp_send_challenge_ack`.
+    /// Sends a challenge ACK, unless an answer that [`Self::is_rate_limited`] counts was sent less
+    /// than half a second ago. Linux: `tcp_send_challenge_ack`.
     #[cold]
     fn send_challenge_ack(&mut self, host: &mut impl Host) {
         if !self.is_rate_limited() {

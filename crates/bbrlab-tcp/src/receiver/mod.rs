@@ -110,11 +110,12 @@ pub(crate) enum State {
     SynSent,
     SynReceived,
     Established,
-    /// The peer has closed. Linux: `CLOSE_WAIT`, and `LAST_ACK` once we have closed too.
+    /// Only the peer has closed. Linux: `CLOSE_WAIT`.
     CloseWait,
-    /// We have closed. Linux: `FIN_WAIT1`, `FIN_WAIT2`.
+    /// Only we have closed. Linux: `FIN_WAIT1`, `FIN_WAIT2`.
     FinWait,
-    /// Both have closed. Linux: `CLOSING`, `TIME_WAIT`.
+    /// Both have closed. Linux: `LAST_ACK` if the peer closed first, otherwise `CLOSING` or
+    /// `TIME_WAIT`.
     Closed,
 }
 
@@ -132,8 +133,8 @@ pub struct SendSide {
     pub wstamp: Time,
 }
 
-/// The peer's ACK number and window, as stored in the sending half. An ACK that changes neither of
-/// them is a duplicate.
+/// The latest ACK number and window that the peer sent, as stored in the sending half of this
+/// socket. An ACK that changes neither of them is a duplicate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Peer {
     /// First byte that the peer has not acknowledged. Linux: `snd_una`.
@@ -146,8 +147,8 @@ pub(crate) struct Peer {
 ///
 /// The fields that the fast path uses come first, in 240 bytes. The last of these fields are the
 /// first fields of `autotune`, whose other fields change only once per round trip. Together with
-/// the simulator's data for this end of the flow, which is stored before this struct, these fields
-/// fill four cache lines.
+/// the simulator's data for this end of the flow, which is stored before this struct, the 240 bytes
+/// of the fast path fill four cache lines.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Receiver {
@@ -183,7 +184,8 @@ pub struct Receiver {
     synack_at: Time,
     /// The rate limit of the answers to unacceptable segments.
     oow: OowLimit,
-    /// The peer's ACK number and window, as stored in the sending half.
+    /// The latest ACK number and window that the peer sent, as stored in the sending half of this
+    /// socket.
     peer: Peer,
     /// Sequence number of the first byte of the peer's stream.
     stream_start: u32,

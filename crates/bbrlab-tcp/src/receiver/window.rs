@@ -35,7 +35,7 @@ const INIT_CWND: u32 = 10;
 #[repr(C)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(super) struct Window {
-    // The last field, `steady`, is computed from the following fields.
+    // The field `steady`, at the end of this struct, is computed from the other fields.
     /// Whether the buffer counts memory or payload, and whether it grows.
     buffer: Buffer,
     /// Upper bound of the advertised window in bytes; `u32::MAX` for none.
@@ -292,8 +292,9 @@ impl Window {
         self.rcv_nxt.wrapping_sub(self.copied_seq)
     }
 
-    /// Measures the ratio of payload to memory, when the size of full segments has changed. Returns
-    /// the new `window_clamp` if the ratio changed. Linux: in `tcp_measure_rcv_mss`.
+    /// Computes the ratio of payload to memory for segments of `len` bytes. The caller calls this
+    /// function only when the size of full segments has changed to `len`. Returns the new
+    /// `window_clamp` if the ratio changed. Linux: in `tcp_measure_rcv_mss`.
     pub(super) fn measure_ratio(&mut self, len: u32) -> Option<u32> {
         let ratio = (u64::from(len) << RATIO_SHIFT) / u64::from(truesize_of(len));
         let ratio = u8::try_from(ratio).unwrap_or(u8::MAX).max(1);
@@ -311,7 +312,7 @@ impl Window {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     pub(super) fn grow(&mut self, len: u32, truesize: u32, rcv_mss: u32) -> bool {
         let room = self.room_to_grow();
@@ -465,8 +466,8 @@ impl Window {
         field << self.wscale
     }
 
-    /// Returns the stored [`Steady`]; computes it first if none is stored. Memory must hold one
-    /// full segment of `len` bytes and nothing else.
+    /// Returns the stored [`Steady`]; computes it first if none is stored. The receive buffer must
+    /// hold one full segment of `len` bytes and nothing else.
     #[inline]
     pub(super) fn steady(&mut self, len: u32) -> Steady {
         if self.steady.len != len {

@@ -74,7 +74,7 @@ impl AckState {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     pub(super) fn note_sacked(&mut self, skb: &Covered, high_seq: u32) {
         if !skb.has(tag::ANY_RETRANS) {

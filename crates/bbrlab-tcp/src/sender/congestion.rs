@@ -418,7 +418,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     pub(super) fn check_app_limited_at_event(&mut self) {
         if self.checks_app_limited_at_events() {

@@ -148,8 +148,8 @@ impl Sender {
         true
     }
 
-    /// Queues a burst, or a segment without an skb such as an ACK, then transmits everything that
-    /// is due. Linux: `fq_enqueue`.
+    /// Queues a burst, or a segment that has no skb (for example, an ACK). Then transmits
+    /// everything that is due. Linux: `fq_enqueue`.
     pub(super) fn enqueue_fq(
         &mut self,
         segment: Segment,

@@ -15,9 +15,9 @@
 //! Deviations:
 //! 1. The sender has more categories of limits than the kernel. The handshake counts as limited by
 //!    cwnd.
-//! 2. For a paced sender, the kernel's `rwnd_limited` counts only from the time at which the sender
-//!    reaches the end of the receive window. `rwnd_limited` does not include the preceding time of
-//!    pacing.
+//! 2. For a paced sender, the time under [`Limit::Rwnd`] includes the period of pacing before the
+//!    sender reaches the end of the receive window, as described above. The kernel's
+//!    `rwnd_limited` counts only from the time at which the sender reaches the end of the window.
 
 use bbrlab_units::{Span, Time};
 
@@ -67,7 +67,8 @@ impl Limits {
         *self = Self { since: now, stop: self.stop, ..Self::default() };
     }
 
-    /// Records why a call stopped sending, if a limit stopped it.
+    /// Records the limit in `stop`, the result of a function that sends data, if a limit ended the
+    /// sending.
     #[inline]
     pub(super) fn note_stop(&mut self, stop: Stop) {
         if let Stop::Limited(limit) = stop {

@@ -86,8 +86,9 @@ pub(super) struct Mechanisms {
     pub(super) is_rto_impatient: bool,
     /// Whether the timeout is computed by RFC 6298, as in ns-3.
     pub(super) has_rfc6298_rto: bool,
-    /// Whether algorithms with `cong_control` continue from the cwnd that ns-3's rule sets
-    /// (`ns3/exit.rs`): ssthresh after a recovery, the unchanged cwnd after the Loss state.
+    /// Whether the socket sets cwnd as in ns-3 when a recovery or the Loss state ends
+    /// (`ns3/exit.rs`). After a recovery, an algorithm with `cong_control` then continues from a
+    /// cwnd of ssthresh; after the Loss state, it continues from the cwnd of that state.
     pub(super) exit_sets_ssthresh: bool,
     /// When cwnd may grow, and when an unused cwnd decays.
     pub(super) cwnd_validation: CwndValidation,

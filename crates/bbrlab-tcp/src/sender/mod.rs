@@ -5,7 +5,8 @@
 //! the peer, every expired timer and the application's calls, each with the time. The sender
 //! transmits and arms timers through [`Host`].
 //!
-//! An ACK is processed in these steps, in the kernel's order, with one file per step:
+//! The diagram shows the steps in which an ACK is processed, in the kernel's order, and the other
+//! events. Each line has the names of the files that contain a step:
 //!
 //! ```text
 //! on_arrival (arrival.rs: which path processes it)

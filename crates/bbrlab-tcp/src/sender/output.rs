@@ -225,7 +225,8 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Sends new data, after a caller has sent all retransmissions that are allowed now.
+    /// Sends new data, then retransmits packets by rule 3 of RFC 6675 if it is on. The caller must
+    /// already have retransmitted the packets that are marked lost, as far as allowed now.
     #[inline]
     pub(super) fn push_new_data(&mut self, host: &mut impl Host) {
         self.write_new(self.nonagle, Push::All, host);
@@ -300,10 +301,10 @@ impl Sender {
 
     /// Sends nearly every packet, faster than [`Self::write_xmit`] does. The sender must be plain
     /// (see [`Sending`]). Sends full bursts while data is in flight, cwnd allows a burst, and the
-    /// first one or two unsent skbs have more bytes than a burst. If one of these conditions is
-    /// not met, `write_xmit` continues. `SINGLE` is true if each burst is one segment
-    /// ([`Sending::Segments`]). If `nonagle` is `None`, the socket's own option applies, which is
-    /// read only when `write_xmit` is called.
+    /// first unsent skb, alone or together with the second, has more bytes than a burst. If one of
+    /// these conditions is not met, `write_xmit` continues. `SINGLE` is true if each burst is one
+    /// segment ([`Sending::Segments`]). If `nonagle` is `None`, the socket's own option applies,
+    /// which is read only when `write_xmit` is called.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one of the two callers is the pacing timer")]
     fn write_full_bursts<const SINGLE: bool>(
@@ -460,8 +461,8 @@ impl Sender {
     }
 
     /// Sends the first `segs` full segments of the first unsent skb, which must have more data than
-    /// these segments. `in_flight` is the number of packets in flight afterwards; [`Conn`] must
-    /// hold the current number.
+    /// these segments. `in_flight` is the number of packets in flight after this call;
+    /// [`Conn::inflight`] must be the number of packets in flight before this call.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the body of the loop over bursts")]
     fn transmit_full_burst(&mut self, segs: u32, in_flight: u32, host: &mut impl Host) {
@@ -505,10 +506,10 @@ impl Sender {
     }
 
     /// Transmits a lost skb of one full segment again, as [`Self::transmit_skb`] does. The sender
-    /// must be plain (see [`Sending`]). Returns the departure time in nanoseconds. [`Conn`] must
-    /// hold the current number of packets in flight.
+    /// must be plain (see [`Sending`]). Returns the departure time in nanoseconds.
+    /// [`Conn::inflight`] must be the number of packets in flight before this call.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
+    #[expect(clippy::inline_always, reason = "makes retransmissions by the pacing timer faster")]
     pub(super) fn transmit_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
         let mss = self.conn.mss;
         let prior_wstamp_ns = self.conn.wstamp_ns;
@@ -607,7 +608,10 @@ impl Sender {
     /// Ends a call of the output engine: records whether cwnd is full, and sets the retransmission
     /// timer. Linux: in `tcp_write_xmit`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "both functions that send end with this call")]
+    #[expect(
+        clippy::inline_always,
+        reason = "called at two places only: at the ends of `write_less` and `write_xmit`"
+    )]
     fn finish_writing(
         &mut self,
         progress: Progress,
@@ -638,7 +642,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     fn note_sent_outside_open(&mut self, pcount: u32) {
         if self.is_in_cwnd_reduction() {
@@ -871,8 +875,8 @@ impl Sender {
         self.put_burst_on_wire(at, skb, segment, host);
     }
 
-    /// Transmits an skb of several segments, with PSH on its last segment. With `fq`, passes any
-    /// skb to the host's queue instead.
+    /// Transmits an skb of several segments, with PSH on its last segment. If the host has `fq`,
+    /// passes the skb, which may then have only one segment, to the host's queue instead.
     fn put_burst_on_wire(
         &mut self,
         at: Cursor,

@@ -116,8 +116,9 @@ impl Rack {
     }
 
     /// Widens the reordering window after a DSACK, and resets it once `reo_wnd_persist` is 0. A
-    /// recovery that ends without an undo lowers this count by one; a recovery that DSACKs undo
-    /// raises it, up to [`RECOVERY_THRESH`]. Linux: `tcp_rack_update_reo_wnd`.
+    /// recovery that ends without an undo lowers this count by one. A recovery that is undone
+    /// because of DSACKs raises the count by one, up to [`RECOVERY_THRESH`]. Linux:
+    /// `tcp_rack_update_reo_wnd`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function runs for every ACK")]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {

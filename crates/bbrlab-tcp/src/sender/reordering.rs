@@ -55,8 +55,8 @@ impl Reordering {
         self.seen += 1;
     }
 
-    /// Lowers the degree to the default of three packets if it is higher, after a timeout with at
-    /// least three packets SACKed.
+    /// Called after a timeout. If at least three packets are SACKed, lowers the degree of
+    /// reordering to at most the default of three packets.
     pub(super) fn narrow(&mut self, sacked_out: u32) {
         if sacked_out >= REORDERING {
             self.packets = self.packets.min(REORDERING);

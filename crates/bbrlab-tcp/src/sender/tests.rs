@@ -298,8 +298,9 @@ impl Rig<World> {
         }
     }
 
-    /// Adds to the digest the state that the sender will have once it is informed of the idle
-    /// pacing timer that has fired. If no such timer has fired, does what [`Self::note`] does.
+    /// Adds the sender's state to the digest, as [`Self::note`] does. If an idle pacing timer (see
+    /// [`Totals`]) has fired and the sender is not informed yet, uses a copy of the sender that is
+    /// informed.
     fn note_caught_up(&mut self, sender: &Sender) {
         let Some(at) = self.notes.lapsed_at else {
             self.note(sender);

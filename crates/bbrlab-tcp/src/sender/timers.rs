@@ -280,7 +280,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     pub(super) fn reset_timer(&mut self, what: TimerPurpose, when: u32, host: &mut impl Host) {
         if what == TimerPurpose::Retransmit && self.mechanisms.has_rfc6298_rto {
@@ -346,7 +346,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     pub(super) fn departure_delay(&self) -> u32 {
         if self.is_departure_near() {

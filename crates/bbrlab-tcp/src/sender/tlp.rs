@@ -95,8 +95,9 @@ impl Sender {
         may_probe
     }
 
-    /// Arms the timer for a loss probe that may be scheduled; `advancing_rto` is true after an ACK
-    /// and false after new data.
+    /// Arms the timer for a loss probe. The caller must have checked that a loss probe is permitted
+    /// (see [`Self::may_schedule_loss_probe`]). `advancing_rto` is true after an ACK, and false
+    /// after new data.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function runs for every packet and every ACK")]
     pub(super) fn arm_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {

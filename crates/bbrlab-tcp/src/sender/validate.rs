@@ -120,8 +120,9 @@ impl Sender {
         }
     }
 
-    /// Sends a challenge ACK, unless an answer was sent less than half a second ago. Linux:
-    /// `tcp_send_challenge_ack`.
+    /// Sends a challenge ACK, unless the last challenge ACK, or the last ACK with which
+    /// [`Self::refuse`] answered a segment without data, was sent less than half a second ago.
+    /// Linux: `tcp_send_challenge_ack`.
     fn challenge(&mut self, host: &mut impl Host) {
         if !self.oow.holds_back(self.conn.jiffies, self.conn.hz) {
             self.send_ack(host);

@@ -234,8 +234,9 @@ proptest! {
                 last_ack = segment.ack.max(last_ack);
                 let right = segment.ack + segment.wnd;
                 if segment.wnd == 0 {
-                    // A window of 0 means that the receiver is out of memory. Only a receiver
-                    // without memory moves the right edge of the window back, as in the kernel.
+                    // A window of 0 means that the receiver is out of memory. Apart from DCTCP's
+                    // ACKs described above, only a receiver without memory moves the right edge of
+                    // the window back, as in the kernel.
                     edge = right;
                 }
                 prop_assert!(right >= edge || is_dctcp, "the right edge of the window moved back");

@@ -140,7 +140,8 @@ struct Play {
     text: String,
 }
 
-/// Returns the values of a connection's inner state that the `=` line does not show.
+/// Returns the values for the `~` lines of a transcript: the connection's inner state except the
+/// values that the `=` lines already show.
 fn inner(info: &SenderInfo, sender: &Sender) -> Vec<(&'static str, i64)> {
     let or_none = |value: Option<u32>| value.map_or(-1, i64::from);
     vec![

@@ -161,7 +161,7 @@ fn of_loss(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
             !is_shared,
             at,
             "loss",
-            "has a separate state of the loss model for each flow",
+            "has a separate netem, and so a separate state of the loss model, for each flow",
             Some("a link with one flow"),
         ),
         Some(Loss::Bernoulli(_) | Loss::Steps(_)) | None => {}

@@ -1,5 +1,6 @@
-//! Reads packet captures that were taken at one end, in pcap or pcapng, packet by packet. The
-//! memory depends on the numbers of connections and rows, not on the size of the file.
+//! Reads packet captures that were taken at one end, in pcap or pcapng, packet by packet. Packets
+//! are not stored. The memory therefore depends on the numbers of connections and of rows in their
+//! time series, which are limited, and not on the size of the file.
 
 mod connection;
 mod frame;

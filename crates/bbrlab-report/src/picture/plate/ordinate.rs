@@ -79,8 +79,8 @@ fn extremes(drawing: &Drawing, values: &mut Vec<f64>) {
     }
 }
 
-/// Returns the height of the stacked bar at this index of `along`: the sum of the curves' measured
-/// values.
+/// Returns the height of the stacked bar with the index `at` in [`PlateCurves::along`], the values
+/// along the x axis: the sum of the curves' measured values at this x value.
 fn height(curves: &PlateCurves, at: usize) -> f64 {
     let points = curves.curves.iter().flat_map(|curve| &curve.points);
     points.filter(|point| point.at == at).filter_map(|point| point.measured).sum()

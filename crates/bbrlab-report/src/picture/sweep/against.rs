@@ -29,8 +29,8 @@ use crate::swept_key::{stem, swept_key};
 use crate::table::varying_keys;
 
 const PANEL_HEIGHT: f64 = 200.0;
-/// Maximum width of a panel that is the only one in its row on a screen. With a single panel, the
-/// picture becomes as narrow as the panel.
+/// Maximum width of a picture's only panel, if the user chose no size for the picture. The picture
+/// becomes as narrow as this panel.
 const LARGEST_SQUARE: f64 = 560.0;
 /// Space below a panel, for its labels and the name of the next panel.
 const GAP_Y: f64 = 74.0;

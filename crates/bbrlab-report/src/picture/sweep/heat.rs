@@ -281,8 +281,8 @@ impl HeatMap {
         vec![text, interval]
     }
 
-    /// Returns the number of lines of text for which each cell has space: 0, 1 or 2. All cells have
-    /// the same number of lines, so that an empty cell always means a missing value.
+    /// Returns the number of lines of text for which each cell has space: 0, 1 or 2. All cells use
+    /// the same number. If it is not 0, a cell without text therefore means a missing value.
     fn lines_with_room(&self, (width, height): (f64, f64)) -> usize {
         let cells = || self.cells.iter().flatten().flatten();
         let fits = |count: usize| {

@@ -20,8 +20,8 @@ pub(super) const FRAMES_FORM: Form = Form::Table(&[
 /// The largest number of frames from one key frame to the next.
 const KEY_EVERY_MAX: u64 = 1_000_000;
 
-/// The largest frame. The limit bounds the number of datagrams per frame, because a UDP flow sends
-/// all datagrams of a frame at one time.
+/// The largest frame. A UDP flow sends all datagrams of a frame at one time, so their number needs
+/// a limit.
 const FRAME_MAX: Bytes = Bytes(100_000_000);
 
 /// `frames` as the scenario writes it.

@@ -69,7 +69,8 @@ impl AirtimeSpec {
 
 impl LinkSpec {
     /// Checks a link with `airtime`: both directions must have a rate that is not a Mahimahi trace.
-    /// Rejects token buckets, the shaper of `cake`, `slot`, `grant` and `rate_change = "keep"`.
+    /// Rejects the key `airtime` on a link that also has a token bucket, slots, grants,
+    /// `rate_change = "keep"`, or a `cake` with a `bandwidth` (a shaper).
     pub(super) fn check_airtime(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (Some(_), Some(at)) = (self.airtime, keys.key_at("airtime")) else { return };
         let name = keys.name("airtime");
@@ -106,13 +107,13 @@ impl LinkSpec {
         if self.slot.is_some() || self.reverse_slot.is_some() {
             refuse(
                 "no `slot` or `reverse_slot`",
-                "found both, but slots already model the wait for the medium",
+                "found slots, which already model the wait for the medium",
             );
         }
         if self.grant.is_some() || self.reverse_grant.is_some() {
             refuse(
                 "no `grant` or `reverse_grant`",
-                "found both, but a granted packet must not wait for the medium",
+                "found a grant, but a granted packet must not wait for the medium",
             );
         }
         if self.link.rate_change == RateChange::Keep {

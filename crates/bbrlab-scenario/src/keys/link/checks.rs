@@ -155,7 +155,7 @@ impl LinkSpec {
         match keys.key_at(key) {
             Some(at) if !keys.has("device_queue") => {
                 let title = format!(
-                    "`{}`: expected `\"droptail\"`, or `device_queue = \"none\"` as well",
+                    "`{}`: expected `\"droptail\"`, or this queue with `device_queue = \"none\"`",
                     keys.name(key)
                 );
                 reader.problem(at, title, format!("{found} of the `profile`"), Vec::new());

@@ -381,7 +381,7 @@ fn waits_for_slots_and_grants() {
 fn turns_on_a_medium() {
     check(&expect![[r#"
         `bottleneck.airtime`: expected no `grant` or `reverse_grant`
-            [bottleneck] + airtime = "186us"; reverse_rate = "forward"; grant = "4ms" | 7:1-7 | found both, but a granted packet must not wait for the medium
+            [bottleneck] + airtime = "186us"; reverse_rate = "forward"; grant = "4ms" | 7:1-7 | found a grant, but a granted packet must not wait for the medium
         `bottleneck.airtime`: expected a time such as "186us", or a table such as { overhead = "186us", packets = 64 }
             [bottleneck] + airtime = 5      | 7:11-11 | found the number 5, which has no unit
                 help: write the quantity as a string with its unit
@@ -406,7 +406,7 @@ fn turns_on_a_medium() {
         `bottleneck.airtime`: expected no `burst`
             [bottleneck] + airtime = "186us"; reverse_rate = "forward"; burst = "9KB" | 7:1-7 | found a token bucket, whose waiting packets would occupy the medium
         `bottleneck.airtime`: expected no `slot` or `reverse_slot`
-            [bottleneck] + airtime = "186us"; reverse_rate = "forward"; reverse_slot = "4ms" | 7:1-7 | found both, but slots already model the wait for the medium
+            [bottleneck] + airtime = "186us"; reverse_rate = "forward"; reverse_slot = "4ms" | 7:1-7 | found slots, which already model the wait for the medium
         `bottleneck.airtime`: expected `rate_change = "follow"`
             [bottleneck] + airtime = "186us"; reverse_rate = "forward"; rate_change = "keep" | 7:1-7 | found "keep", with which a packet's departure time is fixed on arrival
         `bottleneck.airtime`: expected no `bandwidth` of `cake`
@@ -448,9 +448,9 @@ fn what_would_be_without_effect() {
             [bottleneck] + queue = "codel"; device_queue = "100pkt" | 8:16-23 | found a queue discipline, which would not see packets in the device queue
         `bottleneck.device_queue`: expected `reverse_queue = "droptail"` or `device_queue = "none"`
             [bottleneck] + reverse_rate = "9Mbit/s"; reverse_queue = "codel"; device_queue = "9pkt" | 9:16-21 | found a queue discipline, which would not see packets in the device queue
-        `bottleneck.queue`: expected `"droptail"`, or `device_queue = "none"` as well
+        `bottleneck.queue`: expected `"droptail"`, or this queue with `device_queue = "none"`
             [bottleneck] + queue = "codel"; [stack]; profile = "ns3" | 7:1-5 | found a queue discipline, which would not see packets in the device queue of the `profile`
-        `bottleneck.reverse_queue`: expected `"droptail"`, or `device_queue = "none"` as well
+        `bottleneck.reverse_queue`: expected `"droptail"`, or this queue with `device_queue = "none"`
             [bottleneck] + reverse_queue = "codel"; [stack]; profile = "ns3" | 7:1-13 | found a queue discipline, which would not see packets in the device queue of the `profile`
         `bottleneck.buffer`: expected a buffer counted in packets with a `device_queue`
             buffer = "1bdp" -> buffer = "30kB"; device_queue = "9pkt"    | 6:10-15 | found one counted in bytes: set `buffer_unit = "pkt"`

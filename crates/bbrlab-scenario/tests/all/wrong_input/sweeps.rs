@@ -244,8 +244,9 @@ fn a_sweep_of_a_thousand_million_points() {
     );
 }
 
-/// A group of two tables overlaps with each of its tables, with the whole list `flows`, and with
-/// itself.
+/// A key of a group sets both tables of the group. A sweep of this key therefore conflicts with the
+/// same key of one of these tables and with the same key of the whole list `flows`. `--set` of the
+/// swept key itself replaces the sweep.
 #[test]
 fn a_group_of_tables_is_all_of_its_tables() {
     let text = |sweep: &str| {

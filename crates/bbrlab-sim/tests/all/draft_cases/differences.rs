@@ -17,7 +17,7 @@ type Measurement = (&'static str, fn(Algorithm) -> String);
 const MEASUREMENTS: &[Measurement] = &[
     ("1: cwnd in CRUISE, 10 Mbit/s x 40 ms", cwnd_in_cruise),
     ("2, 3: DRAIN, 10 Mbit/s x 40 ms", drain),
-    ("2: DRAIN if the RTT trebles then", drain_on_a_longer_path),
+    ("2: DRAIN if the RTT trebles at its start", drain_on_a_longer_path),
     ("4: STARTUP, ACKs in slots of 20 ms", startup_with_slots),
     ("5, 6: STARTUP into a buffer of 0.5 BDP", startup_into_shallow_buffer),
     ("7: probes in 10 s at 1 Mbit/s x 10 ms", probes_at_small_bdp),
@@ -195,8 +195,8 @@ fn steady_loss(algorithm: Algorithm) -> String {
     thirty_seconds(algorithm, |net| (net.bdp() * 4, Some(Fate::DropEvery(100))))
 }
 
-/// Returns goodput, loss and mean RTT on both paths, measured from 1 s on: over 30 s at 10 Mbit/s,
-/// and over 10 s at 1 Gbit/s.
+/// Returns goodput, loss and mean RTT on both paths. The first second of a run is not measured; the
+/// next 30 s at 10 Mbit/s, or the next 10 s at 1 Gbit/s, are measured.
 fn thirty_seconds(algorithm: Algorithm, path: fn(Net) -> (u64, Option<Fate>)) -> String {
     let mut text = String::new();
     for net in PATHS {

@@ -253,6 +253,6 @@ pub(crate) fn policer(case: &mut Case) {
     case.demand(in_cruise < 2.0, &format!("{in_cruise:.2} % lost in CRUISE"));
     case.demand(
         lossy < 50.0,
-        &format!("in {lossy:.0} % of the round trips something ({lost:.2} % in all)"),
+        &format!("losses in {lossy:.0} % of the round trips ({lost:.2} % of all packets lost)"),
     );
 }

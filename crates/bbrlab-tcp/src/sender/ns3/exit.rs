@@ -1,5 +1,5 @@
-//! The changes of cwnd that ns-3's socket makes: growth outside reductions, and the end of
-//! recovery.
+//! The changes of cwnd that ns-3's socket makes: growth only in the states Open and Loss, and the
+//! cwnd after the end of recovery.
 //!
 //! When recovery ends, an algorithm such as BBR restores its own cwnd; ns-3 then overwrites this
 //! cwnd with ssthresh. When the Loss state ends, cwnd does not change. In both cases, the algorithm

@@ -155,8 +155,10 @@ mod tests {
             let mut prr = Prr { delivered, out };
             step.cwnd(Recovery::Prr, &mut prr).unwrap() - 207
         };
-        // The product for 14 packets, 14 * 145 * 1448^2 = 4.26e9, is below 2^32 = 4.29e9; the
-        // product for 16 packets, 4.86e9, wraps.
+        // The product is the bytes delivered times ssthresh in bytes; the duplicate ACK counts as 2
+        // more packets delivered. The product for 12 + 2 packets, 14 * 145 * 1448^2 = 4.26e9, is
+        // below 2^32 = 4.29e9. The products for 14 + 2 packets (4.86e9) and for 80 + 2 packets
+        // wrap.
         assert_eq!(step(12, 8), 1);
         assert_eq!(step(14, 9), 0);
         assert_eq!(step(80, 9), 0);

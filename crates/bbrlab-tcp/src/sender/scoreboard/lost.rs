@@ -120,7 +120,7 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     pub(crate) fn leave_time_order(&mut self, at: Cursor) {
         self.queue.unlink_from_order(at.0);

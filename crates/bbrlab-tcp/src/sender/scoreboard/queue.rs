@@ -297,7 +297,7 @@ impl Queue {
         self.linked.tail
     }
 
-    /// Returns the plain skb after `id`, which must be plain; `NIL` after the last.
+    /// Returns the plain skb after the plain skb `id`; `NIL` if `id` is the last.
     #[inline]
     pub(super) fn next_plain(&self, id: SkbId) -> SkbId {
         let next = following(id);
@@ -313,7 +313,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     pub(super) fn next(&self, id: SkbId) -> SkbId {
         let place = widened(id) & self.ring.len().wrapping_sub(1);
@@ -322,8 +322,8 @@ impl Queue {
         if next == self.end { NIL } else { next }
     }
 
-    /// Returns the skb after `id`, which must be linked, in order of sequence number; `NIL` after
-    /// the last.
+    /// Returns the skb with the next higher sequence number than the skb `id`; `NIL` if `id` is the
+    /// last. The skb `id` must be linked.
     #[inline]
     pub(super) fn next_linked(&self, id: SkbId) -> SkbId {
         debug_assert!(self[id].has(tag::LINKED));
@@ -538,7 +538,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     fn link_through(&mut self, id: SkbId) {
         while !self[id].has(tag::LINKED) {
@@ -557,7 +557,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     fn link_next(&mut self) {
         let id = self.plain;
@@ -579,13 +579,13 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     fn link(&mut self, id: SkbId, prev: SkbId, next: SkbId, older: SkbId) {
         if self.links.is_empty() {
             self.open_links();
         }
-        // The skb before `id` already links to this slot.
+        // `prev` already links to `id`: the last linked skb always links to the first plain skb.
         self.linked.tail = id;
         if prev == NIL {
             self.linked.head = id;
@@ -619,7 +619,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     fn free_first_places(&mut self) {
         while self.first != self.plain && self[self.first].has(tag::FREED) {
@@ -642,8 +642,8 @@ impl Queue {
     }
 
     /// Merges `hole`, which must be linked, and the skbs after it up to `last` into the SACKed skb
-    /// before `hole`. `last` is the skb after `hole`, which must be SACKed, or `hole` itself. The
-    /// result has `pcount` segments of `mss` bytes.
+    /// before `hole`. `last` is `hole` itself, or the next skb after `hole`; this next skb must
+    /// then be SACKed. The result has `pcount` segments of `mss` bytes.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function has only one call site")]
     pub(super) fn close_hole(&mut self, hole: SkbId, last: SkbId, pcount: u32, mss: u32) {
@@ -759,11 +759,11 @@ impl Queue {
     /// the merged skb stays within `limits`.
     ///
     /// The skbs are merged into `into`: the last linked skb, which must be SACKed, or `from`
-    /// itself. If `into` is `from`, this function links `from` and all plain skbs before it, but
-    /// does not put `from` into the order by time. Returns the merged skbs; `None`, without any
-    /// change, if not even `from` can be merged.
+    /// itself. If `into` is `from`, this function puts all plain skbs before `from` into the linked
+    /// lists of both orders, but `from` only into the list in the order by sequence number. Returns
+    /// the merged skbs; `None`, without any change, if not even `from` can be merged.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "most data that arrives above a hole takes this path")]
+    #[expect(clippy::inline_always, reason = "most skbs SACKed above a hole take this path")]
     pub(super) fn gather(&mut self, into: SkbId, from: SkbId, limits: Limits) -> Option<Run> {
         let is_new = into == from;
         debug_assert!(is_new || (into == self.linked.tail && from == self.plain));
@@ -812,9 +812,10 @@ impl Queue {
         Some(run)
     }
 
-    /// The part of [`Self::gather`] for a single plain skb that directly follows a hole: links the
-    /// skb and marks it SACKed, but merges nothing. Returns `None` if the skb does not end at
-    /// `end`, has SYN or FIN, or is the first plain skb.
+    /// The part of [`Self::gather`] for a single plain skb that directly follows a hole: puts the
+    /// skb, and all plain skbs before it, into the linked list in order of sequence number, and
+    /// marks the skb SACKed, but merges nothing. Returns `None` if the skb does not end at `end`,
+    /// has SYN or FIN, or is the first plain skb.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function has only one call site")]
     pub(super) fn gather_apart(&mut self, id: SkbId, end: u32) -> Option<Run> {
@@ -882,8 +883,8 @@ impl Queue {
         Some(run)
     }
 
-    /// Links a plain skb and all plain skbs before it. The skb itself is not put into the order by
-    /// time and gets no milestones.
+    /// Puts all plain skbs before `id` into the linked lists of both orders, and the plain skb `id`
+    /// only into the list in the order by sequence number. `id` gets no milestones.
     #[inline]
     fn link_unsorted(&mut self, id: SkbId) {
         while self.plain != id {
@@ -910,7 +911,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     pub(super) fn unlink_sorted(&mut self, id: SkbId) {
         self.link_through(id);
@@ -923,7 +924,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     pub(super) fn unlink_from_order(&mut self, id: SkbId) {
         self.link_through(id);
@@ -935,7 +936,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     fn cut_from_order(&mut self, id: SkbId) {
         let links = &mut *self.links;
@@ -1071,7 +1072,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     pub(super) fn find_sent(&self, seq: u32) -> SkbId {
         let head = self.head();

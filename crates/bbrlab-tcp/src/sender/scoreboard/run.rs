@@ -80,8 +80,8 @@ impl Run {
         self.cut == 0
     }
 
-    /// Passes the last skb of the run, whose notes are `notes`, to the rate sampler. If the sampler
-    /// got all skbs of the run, it would choose the last skb as well.
+    /// Passes only the last skb of the run, whose notes are `notes`, to the rate sampler. If the
+    /// sampler got all skbs of the run, it would base its sample on the same skb.
     #[inline]
     pub(crate) fn sample(&self, notes: Notes, sampler: &mut RateSampler, rate: &mut AckRate) {
         let delivered = DeliveredSkb {

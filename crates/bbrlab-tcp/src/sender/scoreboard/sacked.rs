@@ -150,7 +150,7 @@ pub(crate) enum Reported<'a> {
     Any(&'a Blocks, Option<usize>),
 }
 
-/// Where the new data that a block reports starts.
+/// Where the new data that a block reports starts: data that no earlier block reported.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NewFrom {
     /// At the beginning of the first plain skb.
@@ -229,7 +229,8 @@ impl Scoreboard {
         Some(NewFrom::Seq(from))
     }
 
-    /// Returns the skb in which the new data begins; `None` if there is no new data.
+    /// Returns the skb in which the newly SACKed data begins, which starts at `from`; `None` if no
+    /// data is newly SACKed.
     #[inline]
     pub(crate) fn first_new(&self, conn: &Conn, from: NewFrom) -> Option<Cursor> {
         Cursor::at(match from {
@@ -502,7 +503,7 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "one copy is for a walk over the skbs, one for a single block"
+        reason = "two call sites, in the walk over the skbs and in the function for one block"
     )]
     fn gather_covered(&mut self, id: SkbId, block: SackBlock) -> Option<Run> {
         if after(block.start, self.queue[id].seq) || self.search.next != NIL {
@@ -647,7 +648,7 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs for nearly every packet or ACK"
+        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
     )]
     fn sacktag_one(
         &mut self,
