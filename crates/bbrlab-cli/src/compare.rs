@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bbrlab_lab::{LabError, read_results};
+use bbrlab_lab::{DifferentKey, LabError, different_keys, read_results};
 use bbrlab_papers::not_a_metric;
 use bbrlab_report::{
     ComparedPoint, ComparisonLook, FolderComparison, TableFormat, compare_table, paired,
@@ -51,6 +51,9 @@ pub(crate) fn compared(
     let documents =
         folders.iter().map(|folder| read_results(folder)).collect::<Result<Vec<_>, _>>()?;
     output.notes_of_missing(folders);
+    for text in differences(folders) {
+        output.note(&text);
+    }
     let runs: Vec<&[RunSummary]> = documents.iter().map(|it| it.runs.as_slice()).collect();
     let comparison = bbrlab_report::compare(&runs);
     if !comparison.points.iter().any(ComparedPoint::is_in_all) {
@@ -78,6 +81,23 @@ pub(crate) fn compared(
         folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned()
     });
     Ok((names.collect(), comparison))
+}
+
+/// Returns a line for each key whose values in the folders' scenarios differ, with the values in the
+/// order of the folders.
+fn differences(folders: &[PathBuf]) -> Vec<String> {
+    /// The largest number of keys that are listed.
+    const SHOWN: usize = 6;
+    let keys = different_keys(folders);
+    let line = |it: &DifferentKey| {
+        let values = it.values.iter().map(|value| value.as_deref().unwrap_or("not set"));
+        format!("note: `{}` differs: {}", it.key, values.collect::<Vec<_>>().join(", "))
+    };
+    let mut lines: Vec<String> = keys.iter().take(SHOWN).map(line).collect();
+    if keys.len() > SHOWN {
+        lines.push(format!("note: {} more keys differ", keys.len() - SHOWN));
+    }
+    lines
 }
 
 /// Compares the first value of a swept key, or the value that the user chose, with each other

@@ -22,5 +22,7 @@ pub(crate) fn new(args: &NewArgs, output: &mut Output) -> Verdict {
         return output.text(STARTER);
     }
     write_new(&args.file, STARTER.as_bytes(), args.force)?;
-    output.text(&format!("{}\n", args.file.display()))
+    output.text(&format!("{}\n", args.file.display()))?;
+    output.note(&format!("next: bbrlab run {}", args.file.display()));
+    Ok(())
 }

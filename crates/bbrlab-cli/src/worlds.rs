@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use bbrlab_lab::{
-    Backend, LabError, PlotChoice, check_backend, check_installed, open_named, plot_overlay,
-    read_results, run_folder_name,
+    Backend, LabError, PlotChoice, check_backend, check_installed, open_named, path_of_run,
+    plot_overlay, read_results,
 };
 use bbrlab_linux::{WorldsPoint, compare_worlds, explain_differences};
 use bbrlab_papers::not_a_scenario;
@@ -138,8 +138,7 @@ fn pairs(
 ) -> Vec<[PathBuf; 2]> {
     let first = |point: &WorldsPoint, place: usize| {
         let run = runs[place].iter().find(|run| run.point == point.point)?;
-        let own = folders[place].join(run_folder_name(run));
-        Some(if own.is_dir() { own } else { folders[place].clone() })
+        Some(path_of_run(&folders[place], run))
     };
     points.iter().filter_map(|point| Some([first(point, 0)?, first(point, 1)?])).collect()
 }

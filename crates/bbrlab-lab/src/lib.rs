@@ -14,6 +14,7 @@
 //! | `records.rs` | the records of runs, in memory or in their folders |
 //! | `run_folder.rs` | a run's files and the mark of completeness |
 //! | `lock.rs` | several processes share the runs of a folder |
+//! | `scenario_difference.rs` | the keys in which the scenarios of folders differ |
 //! | `scenario_files.rs` | scenarios in files, with the traces that they name |
 //! | `named.rs` | scenarios and folders of results that users name |
 //! | `export.rs` | Parquet files as CSV |
@@ -56,6 +57,7 @@ mod replaced;
 mod report_files;
 mod report_page;
 mod run_folder;
+mod scenario_difference;
 mod scenario_files;
 #[cfg(test)]
 mod scratch;
@@ -100,7 +102,8 @@ pub use queues::{QueueReplays, validate_queues};
 pub use records::{RECORDS_HELD, Records, folder_of};
 pub use report_files::{check_reports, report_file, write_report_text};
 pub use report_page::write_report;
-pub use run_folder::{ControlTexts, backend_of, read_control_texts, run_folder_name};
+pub use run_folder::{ControlTexts, backend_of, path_of_run, read_control_texts};
+pub use scenario_difference::{DifferentKey, different_keys};
 pub use scenario_files::{files_in, open_scenario};
 pub use seed_plan::Undecided;
 pub use stepped::SteppedRun;

@@ -207,6 +207,12 @@ pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
             top.display()
         ))
     };
+    if top.is_file() {
+        return Err(wrong(&format!(
+            "found a file; to run a scenario: bbrlab run {}",
+            top.display()
+        )));
+    }
     fs::read_dir(top).map_err(|error| wrong(&plain(&error)))?;
     let mut found = Vec::new();
     walk(top, Path::new(""), 0, &mut found);

@@ -18,7 +18,7 @@ use crate::picture_files::{
 };
 use crate::run_folder::{
     IMPORT_JSON, QUEUE_PARQUET, RUN_JSON, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SUMMARY_PARQUET,
-    SWEEP_JSON, damaged, read_kept, run_folder_name, sha256,
+    SWEEP_JSON, damaged, path_of_run, read_kept, sha256,
 };
 use crate::scenario_files::read_kept_scenario;
 
@@ -272,6 +272,6 @@ fn described_import(folder: &Path) -> Result<(String, String), LabError> {
 fn runs_drawn(folder: &Path, document: &RunsDocument) -> Vec<PathBuf> {
     let mut runs: Vec<&RunSummary> = document.runs.iter().collect();
     runs.sort_by_key(|run| run.seed);
-    let folders = runs.into_iter().map(|run| folder.join(run_folder_name(run)));
+    let folders = runs.into_iter().map(|run| path_of_run(folder, run));
     folders.filter(|run| run.join(SERIES_PARQUET).exists()).take(RUNS_DRAWN).collect()
 }

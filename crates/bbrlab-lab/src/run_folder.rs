@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bbrlab_backends::{Backend, Executed, LabError, backend};
 use bbrlab_results::{COMMIT, VERSION, files_of_run, made_by};
@@ -148,10 +148,14 @@ impl Maker {
     }
 }
 
-/// Returns the name of a run's folder in the folder of its sweep.
+/// Returns the folder with the files of a run whose results were written to `out`. A sweep has a
+/// folder in `out` for each run; the files of a single run are in `out` itself.
 #[must_use]
-pub fn run_folder_name(run: &RunSummary) -> String {
-    folder_name(&run.point, &RunKey::of_record(run))
+pub fn path_of_run(out: &Path, run: &RunSummary) -> PathBuf {
+    if out.join(RUN_JSON).is_file() && !out.join(SWEEP_JSON).is_file() {
+        return out.to_owned();
+    }
+    out.join(folder_name(&run.point, &RunKey::of_record(run)))
 }
 
 /// Returns the name of a run's folder: the swept values, the seed, enough of the hash to be unique,

@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex};
 use arrow_array::{ArrayRef, StringArray};
 use bbrlab_lab::{
     Batch, ControlTexts, Executed, FigureOf, LabError, Opened, flow_columns, link_columns,
-    of_series, open_results, read_control_texts, run_columns, run_folder_name, save_run,
-    swept_columns,
+    of_series, open_results, path_of_run, read_control_texts, run_columns, save_run, swept_columns,
 };
 use bbrlab_report::{
     ComparedPoint, MeanOfPoint, groups, means_of_points, run_html, run_table, sweep_html,
@@ -268,12 +267,8 @@ impl SweepRecords {
     /// The folder with the files of a run. The files of a scenario's only run are in the results'
     /// folder itself.
     fn run_folder(&self, n: usize) -> PyResult<Option<PathBuf>> {
-        let name = run_folder_name(self.at(n)?);
-        let is_only_run = self.runs.len() == 1;
-        Ok(self.out.as_ref().map(|out| {
-            let own = out.join(name);
-            if is_only_run && !own.is_dir() { out.clone() } else { own }
-        }))
+        let run = self.at(n)?;
+        Ok(self.out.as_ref().map(|out| path_of_run(out, run)))
     }
 
     fn summary<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyAny>> {

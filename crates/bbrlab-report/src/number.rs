@@ -27,6 +27,13 @@ pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
     }
 }
 
+/// Like [`fixed`], with a plus before a value above zero. A value that rounds to zero has no sign.
+pub(crate) fn signed(value: impl Into<Option<f64>>, decimals: usize) -> String {
+    let text = fixed(value, decimals);
+    let is_above = text.chars().any(|c| ('1'..='9').contains(&c)) && !text.starts_with('-');
+    if is_above { format!("+{text}") } else { text }
+}
+
 /// Writes the value with up to four decimals; a dash for `None` and for a value that is not finite.
 /// A value from 0.01 to 9,999 has three or four significant digits.
 #[must_use]
@@ -83,7 +90,7 @@ pub(crate) fn is_grouped(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{count, figure, fixed, is_grouped, with_half};
+    use super::{count, figure, fixed, is_grouped, signed, with_half};
 
     #[test]
     fn only_numbers_have_groups_of_three_digits() {
@@ -108,6 +115,9 @@ mod tests {
         assert_eq!(fixed(f64::NAN, 2), "–");
         assert_eq!(fixed(-0.001, 2), "0.00");
         assert_eq!(fixed(-0.01, 2), "-0.01");
+        let written = [-0.06, -0.04, 0.0, 0.04, 0.06].map(|value| signed(value, 1));
+        assert_eq!(written, ["-0.1", "0.0", "0.0", "0.0", "+0.1"]);
+        assert_eq!(signed(None, 1), "–");
     }
 
     #[test]

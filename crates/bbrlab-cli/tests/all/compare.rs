@@ -89,24 +89,24 @@ fn metrics_of_folders_are_chosen_by_name() {
         &["compare", "s", "s", "--metric", "jain,rtt_ms.mean"],
         &expect![[r#"
             at flows.cc = reno, bottleneck.buffer = 10pkt
-            metric                            s      s  difference     %
-            ────────────────────────────────────────────────────────────
-            flow_groups.reno.rtt_ms.mean  36.61  36.61           0  +0.0
+            metric                            s      s  difference    %
+            ───────────────────────────────────────────────────────────
+            flow_groups.reno.rtt_ms.mean  36.61  36.61           0  0.0
 
             at flows.cc = reno, bottleneck.buffer = 20pkt
-            metric                            s      s  difference     %
-            ────────────────────────────────────────────────────────────
-            flow_groups.reno.rtt_ms.mean  44.98  44.98           0  +0.0
+            metric                            s      s  difference    %
+            ───────────────────────────────────────────────────────────
+            flow_groups.reno.rtt_ms.mean  44.98  44.98           0  0.0
 
             at flows.cc = cubic, bottleneck.buffer = 10pkt
-            metric                             s      s  difference     %
-            ─────────────────────────────────────────────────────────────
-            flow_groups.cubic.rtt_ms.mean  36.65  36.65           0  +0.0
+            metric                             s      s  difference    %
+            ────────────────────────────────────────────────────────────
+            flow_groups.cubic.rtt_ms.mean  36.65  36.65           0  0.0
 
             at flows.cc = cubic, bottleneck.buffer = 20pkt
-            metric                             s      s  difference     %
-            ─────────────────────────────────────────────────────────────
-            flow_groups.cubic.rtt_ms.mean  44.27  44.27           0  +0.0
+            metric                             s      s  difference    %
+            ────────────────────────────────────────────────────────────
+            flow_groups.cubic.rtt_ms.mean  44.27  44.27           0  0.0
             --- exit 0
         "#]],
     );
@@ -253,6 +253,8 @@ fn groups_that_a_swept_value_joins_have_a_note() {
         flow_groups.reno.share %   52.15      –             –       –
         flow_groups.cubic.share %  47.85  100.0  52.15 ±40.29  +109.0
         not the same flows: `cubic` is 1 flow in folder 1 and 2 flows in folder 2; `group = "NAME"` in [[flows]] keeps groups apart
+        --- stderr
+        note: `flows[0].cc` differs: "reno", "cubic"
         --- exit 0
     "#]]);
 }

@@ -134,12 +134,14 @@ fn columns_are_chosen_and_have_words_of_their_own() {
             bottleneck.buffer = 1bdp,flow_groups.bbr1.drops,21.00,,,,,
             bottleneck.buffer = 1bdp,flow_groups.cubic.goodput_mbps,,3.69,,,,
             bottleneck.buffer = 1bdp,flow_groups.cubic.drops,,4.50,,,,
-            bottleneck.buffer = 2bdp,goodput_mbps,3.70,3.70,0,,+0.0,
+            bottleneck.buffer = 2bdp,goodput_mbps,3.70,3.70,0,,0.0,
             bottleneck.buffer = 2bdp,links.bottleneck.drops,13.00,9.00,-4.00,,-30.8,
             bottleneck.buffer = 2bdp,flow_groups.bbr1.goodput_mbps,3.70,,,,,
             bottleneck.buffer = 2bdp,flow_groups.bbr1.drops,13.00,,,,,
             bottleneck.buffer = 2bdp,flow_groups.cubic.goodput_mbps,,3.70,,,,
             bottleneck.buffer = 2bdp,flow_groups.cubic.drops,,9.00,,,,
+            --- stderr
+            note: `flows[0].cc` differs: "bbr1", "cubic"
             --- exit 0
         "#]],
     );

@@ -39,7 +39,8 @@ fn the_schema_is_printed_as_json() {
 #[test]
 fn a_new_scenario_has_comments_runs_and_is_not_overwritten() {
     let shell = Shell::new("texts-new");
-    assert_eq!(shell.transcript(&["new", "my.toml"]), "my.toml\n--- exit 0\n");
+    let printed_new = shell.transcript(&["new", "my.toml"]);
+    assert_eq!(printed_new, "my.toml\n--- stderr\nnext: bbrlab run my.toml\n--- exit 0\n");
     let file = shell.folder().join("my.toml");
     assert_eq!(fs::read_to_string(&file).unwrap(), STARTER);
     assert!(STARTER.lines().filter(|line| line.starts_with('#')).count() > 10);

@@ -603,10 +603,10 @@ fn command_lines_about_folders_and_texts() {
             bbrlab compare a b --paired flows.cc | exit 2
                 error: --paired: expected one folder of a sweep, whose runs it compares; found 2 folders
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab compare r r --metric goodput | exit 0
-                stdout: metric                            r     r  difference     %
-                stdout: ───────────────────────────────────────────────────────────
-                stdout: goodput_mbps                   9.19  9.19           0  +0.0
-                stdout: flow_groups.bbr1.goodput_mbps  9.19  9.19           0  +0.0
+                stdout: metric                            r     r  difference    %
+                stdout: ──────────────────────────────────────────────────────────
+                stdout: goodput_mbps                   9.19  9.19           0  0.0
+                stdout: flow_groups.bbr1.goodput_mbps  9.19  9.19           0  0.0
             bbrlab compare nowhere nowhere | exit 2
                 error: nowhere: expected a folder of results with summary.json: No such file or directory
             mkdir empty; bbrlab export empty --csv | exit 2

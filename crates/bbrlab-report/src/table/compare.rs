@@ -11,7 +11,7 @@ use super::sweep::few_seeds;
 use super::tables::Tables;
 use crate::answers::greatest;
 use crate::compare::FolderComparison;
-use crate::number::{NONE, figure, with_half};
+use crate::number::{NONE, figure, signed, with_half};
 use crate::paired::{PairedComparison, PairedPoint, PairedValues};
 use crate::swept_key::value_text;
 
@@ -353,7 +353,7 @@ impl Row<'_> {
             let base = self.values[0].filter(|&base| base != 0.0);
             let percent =
                 difference.zip(base).map(|(difference, base)| difference / base.abs() * 100.0);
-            cells.push(percent.map_or_else(|| NONE.to_owned(), |percent| format!("{percent:+.1}")));
+            cells.push(signed(percent, 1));
             if has_estimate {
                 cells.push(to_decide.clone());
             }
@@ -480,7 +480,7 @@ mod tests {
             flows.cc = bbr1 and cubic at bottleneck.buffer = 2bdp: 1 pair of runs with equal seeds
             metric            bbr1  cubic  difference      %
             ────────────────────────────────────────────────
-            goodput_ss_mbps  47.10  47.10           0   +0.0
+            goodput_ss_mbps  47.10  47.10           0    0.0
             jain             0.500  0.750       0.250  +50.0
             1 run is left out, because no run of the other value has its seed: sweep points have different seeds with `until`, and while a sweep is not complete
         "#]]

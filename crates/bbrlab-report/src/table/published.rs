@@ -2,7 +2,7 @@
 //! paper.
 
 use super::layout::{Align, Table};
-use crate::number::{NONE, decimals_of, fixed};
+use crate::number::{NONE, decimals_of, fixed, signed};
 
 /// A metric's value as the paper prints it and as bbrlab measures it.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,7 +94,7 @@ impl PublishedCell {
             (Some(published), Some(measured))
                 if published != 0.0 && self.printed_as.is_comparable() =>
             {
-                format!("{:+.1}", (measured - published) / published * 100.0)
+                signed((measured - published) / published * 100.0, 1)
             }
             _ => NONE.to_owned(),
         }
