@@ -122,7 +122,7 @@ def python(text):
 def docstrings(lines):
     """Yields the lines of a file without the examples (`>>>`) in docstrings, in Python and in Rust.
 
-    Each `name: text` of a section such as `Args:` becomes an item.
+    Each line `name: text` in a section such as `Args:` is yielded as an item of a Markdown list: `- name: text`.
     """
     is_example = is_section = False
     for number, kind, line in lines:

@@ -49,7 +49,7 @@ class CwndEvent(IntEnum):
     ECN_IS_CE = 5
     """A CE-marked packet was received. The simulator never reports this event."""
     TLP_RECOVERY = 6
-    """A tail-loss probe repaired a loss (only with `notes_in_flight`)."""
+    """A tail-loss probe repaired a loss. This event is reported only to classes with `notes_in_flight = True`."""
 
 
 class PacingStatus(IntEnum):

@@ -131,12 +131,12 @@ MARGIN = 0.06
 last."""
 
 SHIFT = 2.5
-"""The largest distance, in points (1/72 inch), between the markers of two neighbouring lines that are at the same
-number on the x axis and are shifted apart."""
+"""The largest distance, in points (1/72 inch), by which the markers of two neighbouring lines are shifted apart if they
+are at the same number on the x axis."""
 
 SHIFTS_MAX = 16
-"""The largest distance, in points (1/72 inch), between the markers of the first and the last line that are at the same
-number on the x axis and are shifted apart."""
+"""The largest distance, in points (1/72 inch), by which the markers of the first and the last line are shifted apart if
+they are at the same number on the x axis."""
 
 DOTS_BESIDE = 4.5
 """The distance in points (1/72 inch) from the bar of a confidence interval to the dots of the runs from which it is
@@ -221,7 +221,7 @@ class RunPlots:
             backend: `matplotlib`, or `altair`.
 
         Returns:
-            An array of axes of shape (panels,), or a chart.
+            An array of axes of shape (panels,); with `backend="altair"`, an Altair chart.
 
         Raises:
             UsageError: If a panel does not exist, nothing was sampled, or the numbers of axes and panels differ.
@@ -269,7 +269,7 @@ class RunPlots:
         """Plots each flow's share of the throughput of all flows over time.
 
         Returns:
-            The axes, or a chart.
+            The axes; with `backend="altair"`, an Altair chart.
 
         Raises:
             UsageError: If not all flows were sampled. Flows of `arrivals` are never sampled.
@@ -328,7 +328,7 @@ class RunPlots:
         sample without a value, so the curve of its group stays below 1.
 
         Returns:
-            The axes, or a chart.
+            The axes; with `backend="altair"`, an Altair chart.
 
         Raises:
             UsageError: If nothing was measured, or an earlier version computed the run.
@@ -494,7 +494,7 @@ class SweepPlots:
         share of the flow's group.
 
         Returns:
-            The axes, an array of axes with `col`, or a chart.
+            The axes; with `col`, an array of axes; with `backend="altair"`, an Altair chart.
 
         Raises:
             UsageError: If the key is not swept.
@@ -555,7 +555,7 @@ class SweepPlots:
             backend: `matplotlib`, or `altair`.
 
         Returns:
-            The axes, an array of axes with `col`, or a chart.
+            The axes; with `col`, an array of axes; with `backend="altair"`, an Altair chart.
 
         Raises:
             UsageError: If the key is not swept, the column does not exist or has no numbers, or several flows or links
@@ -603,7 +603,7 @@ class SweepPlots:
             backend: `matplotlib`, or `altair`.
 
         Returns:
-            The axes, or a chart.
+            The axes; with `backend="altair"`, an Altair chart.
 
         Raises:
             UsageError: If the column does not exist or has no numbers.
@@ -637,10 +637,10 @@ class SweepPlots:
     ) -> Any:
         """Plots the mean over seeds of a column of `flows`, `runs` or `links` against two swept keys.
 
-        A cell without a value is grey, for one of three reasons: the sweep point has no run, its runs have no value of
-        the metric, or two groups of flows have equal names at this point. Groups with equal names are one group, so the
-        point has fewer groups than other points. A metric of runs, of links, or of a single flow chosen by `flow` has a
-        value even at a point with equal names.
+        A cell without a value is grey. A value can be missing because the sweep point has no run or because the run has
+        no value of the metric. A value is also missing if two groups of flows have equal names at this point. Groups
+        with equal names are one group, so the point has fewer groups than other points. A metric of runs, of links, or
+        of a single flow chosen by `flow` has a value even at a point with equal names.
 
         Args:
             name: The column.
@@ -659,7 +659,7 @@ class SweepPlots:
             backend: `matplotlib`, or `altair`.
 
         Returns:
-            The axes, or a chart.
+            The axes; with `backend="altair"`, an Altair chart.
 
         Raises:
             UsageError: If fewer than two keys are swept, the column does not exist or has no numbers, or a cell would

@@ -156,8 +156,8 @@ class Result:
 
         Args:
             folder: The folder to write.
-            force: Whether the folder may contain another run or a sweep, which is overwritten, or files that no run
-                wrote, of which only files with the same names are overwritten.
+            force: Whether to overwrite another run or a sweep in the folder. With `force`, the folder may also contain
+                files that no run wrote; only files with the same names are overwritten.
 
         Raises:
             UsageError: If the folder contains other files or results, or a custom congestion control has no text.

@@ -98,8 +98,8 @@ def run(
         on: The back end that computes the run, as `--on` of the command line.
         out: A folder for the files that the command line writes. Without `out`, nothing is written.
         force: Whether to recompute a complete run in the folder. `force` also permits an `out` that contains another
-            run or a sweep, which is overwritten, or files that no run wrote, of which only files with the same names
-            are overwritten.
+            run or a sweep, which is overwritten. With `force`, `out` may also contain files that no run wrote; only
+            files with the same names are overwritten.
         pictures: Whether to write the run's plot to the folder.
         limit: Maximum work in data packets; 10 000 000 000 by default. A byte of memory counts as one packet, a row of
             `series` or `queue` as 100.
@@ -166,8 +166,9 @@ def sweep(
         set: Values of keys that replace the scenario's.
         controls: Custom congestion controls: a dict from their names in the scenario to classes or to paths of shared
             objects. A sweep with classes recomputes runs that are already in the folder, because bbrlab cannot know
-            what else the classes read. It computes one run at a time, because the interpreter runs one thread at a
-            time. With an executor of processes, pickle must be able to transfer the classes.
+            what else the classes read. Such a sweep computes one run at a time, because the interpreter runs one thread
+            at a time. To compute several at a time, pass an `executor` of processes; pickle must then be able to
+            transfer the classes to these processes.
         seed: The first seed. If the scenario has several seeds per sweep point, `seed` needs `seeds`. If the scenario
             has one seed per point and `seeds` is not given, a `seed` above 1 gives a warning: `seed` is not the number
             of seeds.
@@ -175,7 +176,8 @@ def sweep(
         out: A folder, in which each run gets its own folder; a single run's files are in `out` itself. Complete runs in
             the folder are not recomputed, except with `force` or with classes in `controls`.
         force: Whether to recompute complete runs. `force` also permits an `out` that contains another run or sweep,
-            which is overwritten, or files that no run wrote, of which only files with the same names are overwritten.
+            which is overwritten. With `force`, `out` may also contain files that no run wrote; only files with the same
+            names are overwritten.
         pictures: Whether to write the sweep's plots to the folder.
         jobs: Number of concurrent runs; one per processor by default.
         limit: Maximum work in data packets; 10 000 000 000 by default. A byte of memory counts as one packet, a row of
@@ -268,7 +270,7 @@ def validate_golden(*folders: str | os.PathLike[str], only: Sequence[str] = ()) 
 
     Args:
         folders: One or more folders, each with a manifest of traces.
-        only: Names of algorithms, or of services of the TCP core such as `prr`; by default all.
+        only: Names of algorithms, or of parts of the kernel's TCP code such as `prr`; by default all.
 
     Returns:
         The document of `bbrlab validate golden --json`.

@@ -120,7 +120,8 @@ fn table_differences(page: &str) -> Vec<String> {
     missing.map(|(package, _)| format!("CONTRIBUTING.md: the row of `{package}` differs")).collect()
 }
 
-/// Returns the crates in a manifest's `[dependencies]`. The crate must have the name of its folder.
+/// Returns the crates in a manifest's `[dependencies]`. The crate that the manifest describes must
+/// have the name of its folder, `folder`.
 fn imports(manifest: &Path, folder: &str) -> Result<Vec<String>, String> {
     let text =
         fs::read_to_string(manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;

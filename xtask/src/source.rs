@@ -1,4 +1,4 @@
-//! Reads files, and removes comments, the contents of strings and tests from Rust code.
+//! Reads files. Removes from Rust code: comments, tests, and the text inside string literals.
 
 use std::fs;
 use std::path::{Path, PathBuf};

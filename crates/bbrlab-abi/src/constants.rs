@@ -54,9 +54,9 @@ pub enum Event {
     CwrEntered = 1,
     /// Fast recovery begins.
     RecoveryEntered = 2,
-    /// A retransmission timeout occurred. If the event's value is 0, a timeout during a recovery
-    /// does not reduce ssthresh again, as in Linux. If the value is 1, each timeout reduces
-    /// ssthresh.
+    /// A retransmission timeout occurred. If the event's value is 0, this timeout does not reduce
+    /// ssthresh again during a recovery, as in Linux. If the value is 1, this timeout always
+    /// reduces ssthresh.
     Timeout = 3,
     /// The state of loss recovery becomes `Open`: disorder, CWR, recovery or the repair of a
     /// timeout ends.

@@ -22,7 +22,7 @@ c_struct!(Setup = "bbrlab_setup", "A new connection" {
 
 c_struct!(Socket = "bbrlab_socket", "The connection at the time of a call" {
     size: u32, "uint32_t size", "Size of the struct in bytes";
-    inflight: u32, "uint32_t inflight", "packets; sent, and neither acknowledged, SACKed nor marked lost. Linux: tcp_packets_in_flight";
+    inflight: u32, "uint32_t inflight", "packets; in flight: packets_out without packets that are SACKed or marked lost, plus retransmissions in flight. Linux: tcp_packets_in_flight";
     now_ns: u64, "uint64_t now_ns", "nanoseconds; the calling program's clock, which may begin with 0 and never goes back";
     departure_ns: u64, "uint64_t departure_ns", "nanoseconds; earliest departure of the next packet, by pacing; 0 for now";
     packets_out: u32, "uint32_t packets_out", "packets; sent and not acknowledged cumulatively";

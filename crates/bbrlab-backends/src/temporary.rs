@@ -12,8 +12,9 @@ use crate::error::LabError;
 /// The largest number of names that are tried for a folder.
 const NAMES_MAX: u32 = 10_000;
 
-/// The folder of an ended process is removed if it has not changed for this number of seconds. No
-/// program in such a folder runs for longer than a day.
+/// The folder of an ended process is removed if it has not changed for this number of seconds. A
+/// guest kernel or ns-3 may outlive a killed bbrlab process and still use the folder, but each is
+/// meant to run for at most a day.
 const LEFT_S: i64 = 2 * 86_400;
 
 /// A folder for one run. Dropping this value removes the folder.
@@ -30,8 +31,9 @@ impl Temporary {
         Ok(folder)
     }
 
-    /// Creates a folder that does not exist yet. All users share the folder of temporary files, so
-    /// an existing folder may contain files of an earlier run or links to other files.
+    /// Creates a folder with a name that does not exist yet in `parent`, the system's folder for
+    /// temporary files. A folder that already has the name may contain files of an earlier run. It
+    /// may also contain another user's links to other files, because all users share `parent`.
     fn new_in(parent: &Path, name: &str) -> Result<Self, String> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let start = format!("bbrlab-{name}-{}", std::process::id());

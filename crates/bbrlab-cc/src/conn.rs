@@ -182,8 +182,9 @@ impl Control {
 
 fields!(Conn, record {
     ///
-    /// The first fields fill a cache line: the sender reads them whenever it may send. Fields that
-    /// never change come last.
+    /// The first fields (`ctl`, then the fields in the order of `fields.rs`) fill a cache line. The
+    /// sender reads this line each time it checks whether it can send. Fields that never change
+    /// come last.
     #[repr(C)]
     [ctl: Control, "The fields that an algorithm may also write."]
 });

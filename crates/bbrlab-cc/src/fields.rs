@@ -8,7 +8,9 @@ use std::fmt;
 
 use crate::linux_int::trunc_u32;
 
-/// Calls the macro `$make` with `{ $with } Record, "meaning" { rows } computed { rows }`.
+/// Calls the macro `$make` with `{ $with } Record, "meaning" { rows } computed { rows }`. `$with`
+/// stands for tokens that the caller passes through to `$make`, `Record` for the struct's name, and
+/// `"meaning"` for the struct's description.
 ///
 /// A field's row is `name: type, column, unit, kernel's name, meaning`; the row of a writable field
 /// ends with the smallest and the largest value allowed. `column` is the name of the field's column

@@ -30,7 +30,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "use_bandwidth_switch",
         default: "true",
-        summary: "halve the window when the throughput has changed",
+        summary: "a loss halves cwnd if the throughput has changed by more than 20 %",
     },
 ];
 

@@ -299,7 +299,8 @@ pub trait CongestionControl {
         2
     }
 
-    /// Returns the bandwidth that the tool `ss` shows, in bytes per second.
+    /// Returns the bandwidth estimate that the kernel reports to tools such as `ss`, in bytes per
+    /// second.
     fn bw(&self, _conn: &Conn) -> u64 {
         0
     }

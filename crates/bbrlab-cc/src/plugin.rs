@@ -150,8 +150,8 @@ struct Told {
     retransmitted: u64,
     /// The newest timestamp of the peer.
     tsval: Option<u32>,
-    /// The time in nanoseconds for which the timer is armed, on the clock of [`Conn::clock_ns`];
-    /// `None` if the timer is not armed.
+    /// The deadline of the timer in nanoseconds, on the clock of [`Conn::clock_ns`]; `None` if the
+    /// timer is not armed.
     timer_ns: Option<u64>,
 }
 

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The window w has a fractional part of 20 bits. At each ACK, cwnd moves by at most one packet
-//! towards w, rounded up.
+//! towards the value of w rounded up to whole packets.
 //!
 //! If cwnd is at most four packets and a mark has been seen, Prague adapts a rate instead of w. The
 //! rate follows the same rules as w, but an RTT below 25 ms counts as 25 ms. While Prague adapts a

@@ -402,13 +402,14 @@ pub(crate) struct ValidateArgs {
 pub(crate) enum Against {
     /// Replay call-by-call traces of kernel code; every integer must be equal
     #[command(after_help = "Examples:
-  bbrlab validate golden reference/golden --only bbr1 cubic core
+  bbrlab validate golden reference/golden --only bbr1 cubic prr
   bbrlab validate golden reference/golden/bbr1 --json")]
     Golden {
         /// Folders with traces; each folder or one of its parents must contain MANIFEST.csv
         #[arg(required = true, value_name = "DIR")]
         dirs: Vec<PathBuf>,
-        /// Replay only the traces of these algorithms or services of the TCP core
+        /// Replay only the traces of these algorithms or parts of the kernel's TCP code, such as
+        /// `cubic` or `prr`
         #[arg(long, value_name = "NAME", num_args = 1..)]
         only: Vec<String>,
         /// Print one JSON document instead of text

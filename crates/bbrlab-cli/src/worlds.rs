@@ -116,7 +116,8 @@ fn one(
 const STEPS: &str = "the kernel's clock has steps, the simulator's has none: before you rely on a difference, add \
                      `clock_step = \"256ns\"` to `[stack]`, which imitates the steps";
 
-/// The largest number of points of a sweep for which a comparison draws plots.
+/// The maximum number of plots of a comparison. If a sweep has more points, only the first points
+/// have plots.
 const PLOTS_MAX: usize = 12;
 
 /// Draws a plot for each of the first [`PLOTS_MAX`] pairs: the run on the second back end over the

@@ -261,8 +261,8 @@ impl Estimate {
                 let per_row = active.packets / rows.max(1.0);
                 let busy = per_row.powf(1.5) / (per_row.powf(1.5) + 1.2);
                 // If the number of packets is only an upper bound, the estimated bytes must be an
-                // upper bound, too. The bytes are therefore multiplied by 1.6, as for rows
-                // that compress badly.
+                // upper bound, too, even if the rows compress worse than usual. The bytes are
+                // therefore multiplied by 1.6.
                 let least = if active.is_sure { 1.0 } else { 1.6 };
                 // The transfers of a `train` are similar, so their rows compress well.
                 let is_train = matches!(class.source, Source::Train { .. });

@@ -1,7 +1,7 @@
 //! A fluid model of how flows share their links over time. A class has the flows of one `[[flows]]`
-//! table. Rates are constant within a slice of time and are max-min fair: the rate per flow is
-//! raised equally in all classes; a class stops when one of its links is full or its demand is met,
-//! and the rates of the other classes are raised further.
+//! table. Within a slice of time, rates are constant and max-min fair. To find them, the model
+//! raises the rate per flow equally in all classes. A class keeps its rate once one of its links is
+//! full or its demand is met; the rates of the other classes are raised further.
 
 #![expect(clippy::cast_precision_loss, reason = "no result of a run depends on an estimate")]
 

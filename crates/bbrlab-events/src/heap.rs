@@ -69,8 +69,7 @@ impl Heap {
         self.hole = true;
     }
 
-    /// Whether the slot of the top is open: the heap is empty, or an entry was popped and no entry
-    /// was pushed since.
+    /// Whether the slot of the top is open: the heap is empty, or [`Self::is_in_event`] is true.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.hole

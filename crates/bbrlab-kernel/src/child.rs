@@ -186,7 +186,8 @@ mod tests {
         shell
     }
 
-    /// Returns whether the process whose id is in the file runs. A zombie does not count.
+    /// Returns whether the process with the id in `file` is still running. A zombie does not count
+    /// as running.
     fn runs(file: &Path) -> bool {
         let number = fs::read_to_string(file).unwrap();
         let stat = fs::read_to_string(format!("/proc/{}/stat", number.trim()));

@@ -1,5 +1,6 @@
-//! Chooses processors for kernels. The threads of a kernel and its programs never run at the same
-//! time, so a kernel runs faster if it is pinned to one processor that no other kernel uses.
+//! Chooses processors for kernels. The threads of a kernel and its programs take turns and never
+//! run at the same time, so one processor is enough for all of them. Pinning to one processor makes
+//! a kernel faster, if no other kernel is pinned to this processor.
 
 use std::fs::{self, File};
 

@@ -1,5 +1,5 @@
-//! Changes a kernel's sources after the patch for BBRv3 or BBRv2 has been applied. The patches need
-//! these changes but do not contain them.
+//! Changes a kernel's sources after the patch for BBRv3 or BBRv2 has been applied. The patches do
+//! not contain these changes.
 //!
 //! The BBRv3 patch replaces version 1 by version 3 under the name `bbr`; this file adds version 1
 //! again, from the unpatched tree, under the name `bbr1`. The BBRv2 patch adds `bbr2`, and expects

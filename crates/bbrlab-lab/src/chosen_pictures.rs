@@ -478,8 +478,9 @@ fn runs_with_folders(results: &Results) -> Result<Vec<(PathBuf, RunSummary)>, La
     Ok(found.into_iter().map(|(_, folder, run)| (folder, run)).collect())
 }
 
-/// Creates a sample for a distribution. `group` is the name of a group of flows or of a link;
-/// `values` are the values with their counts.
+/// Creates a sample for a distribution. `group` is the name of the link or of the group of flows at
+/// which the sample was measured. `values` lists each measured value with the number of times it
+/// was measured.
 fn sample(group: &str, values: Vec<(f64, u64)>) -> CdfSample {
     CdfSample { run: 0, group: group.to_owned(), values, without: 0 }
 }

@@ -72,8 +72,9 @@ fn rounded(numerator: i128, denominator: i128) -> i64 {
     i64::try_from((2 * numerator + denominator).div_euclid(2 * denominator)).expect("a small value")
 }
 
-/// Returns the table of the normal distribution. Entry n is the largest multiple of 1 / [`STEPS`]
-/// at which the distribution function, times [`FINE`], rounds to 4 n.
+/// Returns the table of the normal distribution. The table has every fourth entry of the finer
+/// table. Entry k of the finer table is the largest multiple of 1 / [`STEPS`] at which the
+/// distribution function, times [`FINE`] (the number of entries), rounds to k.
 fn normal() -> Vec<i64> {
     // The density at `step` / STEPS. The loop below integrates the density from 0 by the
     // trapezoidal rule. The integral is the distribution function minus 1/2.

@@ -96,7 +96,7 @@ pub(super) fn series_of(
 }
 
 impl CwndSeries {
-    /// Computes the agreement from the shares that our seeds reached, one share per seed.
+    /// Computes the agreement from the results of [`Self::share`], one per seed.
     pub(super) fn agreement(&self, shares: &[f64]) -> CwndAgreement {
         CwndAgreement {
             samples: self.samples.len(),

@@ -30,10 +30,10 @@ const PHASE_US: [f64; 4] = [137.3, 411.9, 733.1, 288.7];
 /// before the times of [`PHASE_US`] were introduced.
 const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_many"];
 
-/// The clock step, in nanoseconds, of the machine that recorded the Linux runs. On this machine,
-/// timers are rounded up to a step, so an application that writes at multiples of the sampling
-/// period writes just after a sample is taken. Our flows with such an application therefore start
-/// one step later.
+/// The clock step, in nanoseconds, of the machine that recorded the Linux runs. In the recorded
+/// runs, an application that writes at multiples of the sampling period writes just after a sample
+/// is taken, because its timer is rounded up to a clock step. Our flows with such an application
+/// start one step later, so that they also write after the sample.
 const CLOCK_STEP_NS: u32 = 256;
 
 /// Returns the time from the kernel's tick to time 0 of the run with this seed, in seconds.

@@ -115,8 +115,8 @@ impl PlannedPoint {
         self.point.family.starts_with("9_") && self.point.seeds.len() == 1
     }
 
-    /// Computes the agreement of cwnd from the shares that our seeds reached, one per seed; `None`
-    /// if cwnd is not compared.
+    /// Computes how far our cwnd agrees with Linux's; `None` if cwnd is not compared. For each of
+    /// our seeds, `shares` has the share of Linux's samples for which our cwnd is near Linux's.
     pub(super) fn agreement(&self, shares: &[f64]) -> Option<CwndAgreement> {
         self.cwnd.as_ref().map(|cwnd| cwnd.agreement(shares))
     }

@@ -71,7 +71,7 @@ pub(crate) struct Leg {
 }
 
 /// Whether the time that a data packet waited at a link is added to the packet's sum of waits. Each
-/// leg has this setting. A leg is the part of a route that follows a link or the sending host.
+/// [`Leg`] has this setting for the link before the leg.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum AddsWait {
     /// The wait is not added, because the waits on this route are not measured.

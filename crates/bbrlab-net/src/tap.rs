@@ -21,8 +21,8 @@ pub enum TapKind {
     Enqueue,
     /// A link drops the packet.
     Drop,
-    /// A link has marked the packet. The event is recorded when the packet leaves the link, before
-    /// its departure.
+    /// A link has marked the packet CE. The event is recorded when the packet leaves the link,
+    /// directly before the packet's `Departure` or, if the packet is lost at random there, `Drop`.
     Mark,
     /// The packet leaves a link.
     Departure,

@@ -115,13 +115,14 @@ pub enum ArtifactCause {
     Unknown(String),
 }
 
-/// The explanation of why a paper's claim is false under `linux`, found with a setting that should
-/// show an artifact.
+/// The result of a search for the reason why a paper's claim is false under `linux`. The search
+/// compares `linux` with a setting that should show an artifact, if such a setting is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
     /// The claim's id.
     pub claim: String,
-    /// The artifact's id, and its setting as text; `None` if no setting is known.
+    /// The artifact's id, and the setting that should show it, as text; `None` for
+    /// [`ArtifactCause::NoSetting`].
     pub setting: Option<(String, String)>,
     /// The command with which a user runs the experiment in this setting.
     pub repeat: RepeatCommand,

@@ -1,6 +1,7 @@
-//! Judges a paper's claims about an experiment from the experiment's runs. A false claim is also
-//! evaluated on other runs: in the settings that should show artifacts of the paper's setup, or in
-//! settings that may be the cause of its failure.
+//! Judges a paper's claims about an experiment from the experiment's runs. A claim that is false in
+//! these runs is also evaluated on other runs. If the claim was expected to be an artifact of the
+//! paper's setup, the other runs have the settings that should show the artifact. For other claims,
+//! the other runs have settings that may be the cause of the claim's failure.
 
 use std::path::PathBuf;
 

@@ -13,8 +13,8 @@ use crate::reproduce::{ReproduceOptions, Reproduced};
 use crate::sensitivity::Sensitivity;
 use crate::work::Work;
 
-/// The results of an experiment for the report: the paper's claims about it, and the causes of
-/// artifacts in the paper's numbers.
+/// The part of the report on one experiment: measured values, verdicts on claims, causes of
+/// artifacts, and effects of parameters that the paper does not state.
 #[derive(Clone, Debug)]
 pub struct ExperimentReport {
     /// The experiment with its measured values.

@@ -295,7 +295,7 @@ impl PyControl {
 /// `conn.ctl`.
 fn closed(name: &str) -> PyErr {
     PyRuntimeError::new_err(format!(
-        "ctl.{name}: expected a write in an event that changes the connection, found none in progress; ssthresh, undo_cwnd, pkts_acked and burst sizes return their value instead"
+        "ctl.{name}: expected a write in an event that changes the connection, found no such event in progress; ssthresh, undo_cwnd, pkts_acked, tso_segs, min_tso_segs and sndbuf_expand return a value and cannot write"
     ))
 }
 

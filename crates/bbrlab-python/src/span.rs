@@ -41,7 +41,8 @@ pub(crate) fn span<'py>(given: &Bound<'py, PyAny>, at: &str) -> PyResult<Span<'p
     of_numpy(&array.get_item(())?, at).map(Span::One)
 }
 
-/// Converts a numpy `timedelta64`, which counts multiples of a named unit, such as 25 s.
+/// Converts a numpy `timedelta64`. The value is a count, and the unit is a multiple of a named
+/// unit: with the unit 25 s, a count of 3 is 75 s.
 fn of_numpy(span: &Bound<'_, PyAny>, at: &str) -> PyResult<String> {
     let numpy = span.py().import("numpy")?;
     if numpy.call_method1("isnat", (span,))?.is_truthy()? {

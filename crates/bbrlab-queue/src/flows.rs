@@ -150,7 +150,8 @@ impl Turns {
     /// Subtracts a packet's bytes from the deficit of the queue that sent it.
     pub(crate) fn sent(&mut self, at: u32, wire_bytes: u32) {
         let turn = &mut self.queues[at as usize];
-        // The result fits, because a packet is shorter than 2^31 bytes.
+        // The subtraction never saturates: a queue sends only while its deficit is above 0, and a
+        // packet is shorter than 2^31 bytes.
         turn.deficit = turn.deficit.saturating_sub_unsigned(wire_bytes);
     }
 

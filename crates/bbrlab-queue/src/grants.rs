@@ -50,7 +50,7 @@ impl Grants {
         }
     }
 
-    /// Returns the first opportunity at or after `now`.
+    /// Returns the first opportunity, at or after `now`, to send a request.
     fn opportunity(&self, now: Time) -> Time {
         match self.params.every {
             Span::ZERO => now,

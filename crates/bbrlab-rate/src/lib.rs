@@ -413,7 +413,7 @@ impl RateSampler {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "each kind of ACK has its own code, which calls this once"
+        reason = "each kind of ACK is processed by code of its own, which calls this in one place"
     )]
     pub fn generate_at(
         &mut self,
@@ -439,7 +439,7 @@ impl RateSampler {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "each kind of ACK has its own code, which calls this once"
+        reason = "each kind of ACK is processed by code of its own, which calls this in one place"
     )]
     pub fn generate_plainly(
         &mut self,

@@ -1,10 +1,10 @@
 //! Turns the results of runs into tables, means with intervals, pictures and an HTML page. Imports
 //! no engine.
 //!
-//! The output of this crate depends only on the results of runs and on text. No function reads a
-//! clock, a file or the system's fonts, so the same results give the same bytes everywhere. For the
-//! same bytes on every machine, the arithmetic uses only `+ - * /` and square roots: the functions
-//! of C libraries differ in the last bit.
+//! The output of this crate depends only on what the caller passes: results of runs, and texts such
+//! as titles. No function reads a clock, a file or the system's fonts, so the same results give the
+//! same bytes everywhere. For the same bytes on every machine, the arithmetic uses only `+ - * /`
+//! and square roots: the functions of C libraries differ in the last bit.
 
 mod alike;
 mod answers;

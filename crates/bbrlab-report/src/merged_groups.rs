@@ -7,7 +7,7 @@
 use bbrlab_run::RunSummary;
 
 /// Returns a sentence that lists the groups with different numbers of flows in the two runs; `None`
-/// if there are none. `names` are the names of the runs in the sentence. If both runs have the same
+/// if there are none. The sentence calls the two runs by their `names`. If both runs have the same
 /// group names, the function returns `None` too: the numbers of flows then differ because the
 /// scenarios set different values of `count`.
 pub(crate) fn merged_groups(names: [&str; 2], runs: [&RunSummary; 2]) -> Option<String> {

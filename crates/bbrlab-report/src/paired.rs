@@ -68,7 +68,8 @@ pub struct PairedValues {
 pub struct PairedMetric {
     /// The number of seeds for which both values have the metric.
     pub n: usize,
-    /// The means of both values over these seeds.
+    /// The metric's means over these seeds, at the reference value and at the value compared with
+    /// it.
     pub values: [Option<f64>; 2],
     /// The mean of the differences: the metric at the second of the two compared values minus the
     /// metric at the first, the reference value.

@@ -495,7 +495,8 @@ impl SweptKey {
     }
 
     /// Returns the column of the key's values as they are written in the scenario, then a column
-    /// for each base unit.
+    /// for each base unit of the values, such as bytes. A buffer has two base units if some of its
+    /// values are in bytes and others in BDPs.
     fn columns(&self, part: &[Repeated<'_>]) -> Vec<Column> {
         let values = part.iter().flat_map(|of| {
             std::iter::repeat_n(of.run.point.get(&self.name).unwrap_or(&Value::Null), of.rows)

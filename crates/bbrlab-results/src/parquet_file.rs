@@ -270,7 +270,8 @@ impl ParquetReader {
         self.0.num_row_groups()
     }
 
-    /// Returns the columns of a row group, as `Opt...` values.
+    /// Returns the columns of a row group, each as [`Values::OptInt`], [`Values::OptFloat`] or
+    /// [`Values::OptText`].
     ///
     /// # Errors
     /// Fails if the row group is damaged, or the file has a column of a type that bbrlab does not

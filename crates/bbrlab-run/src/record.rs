@@ -232,7 +232,7 @@ record! {
     /// The metrics of a tin of a link's queue discipline. A tin is a class of traffic with its own
     /// queue.
     TinSummary {
-        name: String, Name, "", "its name: for `cake`, the name in `tc` or `tin0` and so on; for `prio`, `band0` and so on; for `dualpi2`, `l4s` or `classic`";
+        name: String, Name, "", "its name: for `cake`, the tin's name in `tc`, or `tin0`, `tin1` and so on in modes whose tins have no name in `tc`; for `prio`, `band0` and so on; for `dualpi2`, `l4s` or `classic`";
         utilization: Option<f64>, Result, "share", "wire bytes that the link sent from the tin / the link's capacity, from the first flow's start on";
         arrivals: Option<u64>, Result, "packets", "packets that arrived at the tin";
         departures: Option<u64>, Result, "packets", "packets that the link sent from the tin";
@@ -251,7 +251,7 @@ record! {
         departures: Option<u64>, Result, "packets", "packets that left";
         queued_at_end: Option<u64>, Result, "packets", "packets that still wait at the end";
         drops: Option<u64>, Result, "packets", "packets beyond `limit`";
-        wait_ms: Wait, Result, "ms", "of the time from leaving the queue (with slots, from the end of the delay) to departure";
+        wait_ms: Wait, Result, "ms", "of the time from the packet's departure from the queue (with slots: from the end of the link's `delay`) to its departure from the link";
     }
 }
 
@@ -322,7 +322,7 @@ record! {
         policer_drops: Option<u64>, Result, "packets", "data packets that policers on its path dropped; null if no link on the path has a policer";
         rto_count: Option<u64>, Result, "", "retransmission timeouts";
         rtt_ms: Rtt, Result, "ms", "of the round-trip times of all data packets that arrived, each from the transmission that arrived to the ACK or SACK that reports it";
-        rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples in its active time, taken as in Linux: at most one per ACK, and none after a train's next connection has begun. Percentiles are null in runs of more than 32 flows";
+        rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples in its active time, taken as in Linux: at most one per ACK; in a flow with `train`, ACKs of a connection that arrive after the next connection has begun give none. Percentiles are null in runs of more than 32 flows";
         srtt_ms: Srtt, Result, "ms", "of the smoothed RTT, sampled with the period of the time series";
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
         limited_by: LimitedBy, Result, "share", "limited the sender: share of the sender's active time; the five shares of `limited_by` sum to 1";

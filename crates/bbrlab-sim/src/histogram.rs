@@ -206,8 +206,9 @@ const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
 const EXPONENT_OF_1: u32 = 1023;
 
 impl Scale {
-    /// Returns the number of a value's bucket. The number for 0 is far below all others, so it is
-    /// never within `counts`: see [`Self::kept`].
+    /// Returns the number of a value's bucket. The number for 0 is 0, which is below all numbers in
+    /// `counts`, because [`Self::kept`] raises the numbers of counted buckets to at least
+    /// [`Self::of_0`].
     #[inline]
     #[expect(
         clippy::cast_possible_truncation,

@@ -215,7 +215,7 @@ pub(crate) fn link_summary<P: PacketData>(
 }
 
 /// Returns mean, 95th percentile and maximum of the times that packets waited for `netem` slots or
-/// grants to send at a link. The percentile and the maximum are exact to 1/128.
+/// grants to send at a link. The percentile and the maximum have a relative error of at most 1/128.
 pub(crate) fn wait_summary<P: PacketData>(
     net: &mut Network<P>,
     id: LinkId,
@@ -250,7 +250,7 @@ fn tins(stats: &LinkStats, names: Vec<String>, capacity: Option<u128>) -> Vec<Ti
 }
 
 /// Returns mean, 95th percentile and maximum of the times that packets spent in a queue discipline.
-/// The percentile and the maximum are exact to 1/128.
+/// The percentile and the maximum have a relative error of at most 1/128.
 #[expect(clippy::cast_precision_loss, reason = "for people")]
 fn sojourn(delay: &DelayHistogram) -> Sojourn {
     let ms = |delay: Option<Span>| delay.map(|delay| delay.0 as f64 / NS_PER_MS);

@@ -58,9 +58,9 @@ pub enum Sockbuf {
     /// application sets. The window that a receiver advertises begins small and grows.
     #[default]
     Memory,
-    /// Bytes of payload. In a send buffer, all bytes that are not acknowledged count, sent or
-    /// unsent; in a receive buffer, the unread bytes count. From the start, the receiver advertises
-    /// the free part of its buffer; out-of-order data does not reduce the free part (ns-3).
+    /// Bytes of payload, as in ns-3. In a send buffer, all bytes that are not acknowledged count,
+    /// sent or unsent; in a receive buffer, the unread bytes count. From the start, the receiver
+    /// advertises the free part of its buffer; out-of-order data does not reduce the free part.
     Payload,
 }
 

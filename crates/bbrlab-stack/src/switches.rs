@@ -31,8 +31,8 @@ crate::settings! {
             without: AS_RECOVERY;
         pub rule3: Rule3 = Rule3::Off, "nextseg_rule3", "0.1.0",
             "what recovery sends when no lost segment and no new data waits. `\"off\"`: nothing. `\"below_high_sack\"`: \
-             each segment below the highest SACK that is not SACKed, once (ns-3 since 3.43). `\"any\"`: each segment that \
-             is not SACKed, once (ns-3 up to 3.42)";
+             each segment that is not SACKed and is below the highest SACKed segment, once (ns-3 since 3.43). \
+             `\"any\"`: each segment that is not SACKed, once (ns-3 up to 3.42)";
         pub rwnd_bounds: RwndBounds = RwndBounds::Edge, "rwnd_bounds", "0.1.0",
             "what the peer's window bounds: the right edge of what is sent, the segments in flight (ns-3 up to 3.30), or both \
              (ns-3 since 3.31)";
@@ -86,9 +86,9 @@ pub enum PartialAck {
     /// data either, the first unacknowledged segment (the head). Nothing is sent if a
     /// retransmission of the head is in flight (ns-3).
     Segment,
-    /// The first unacknowledged segment (the head), which is then marked lost. Retransmits nothing
-    /// if the head is SACKed or already retransmitted (ns-3 3.27, except that ns-3 sends the head
-    /// in any case).
+    /// The first unacknowledged segment (the head), which is then marked lost. Nothing is sent if
+    /// the head is SACKed or already retransmitted. This variant imitates ns-3 3.27, which
+    /// retransmits the head even in these two cases.
     Head,
 }
 

@@ -3,8 +3,9 @@
 //! returns, and reads outputs from addresses that other functions return. An address is valid until
 //! the next call.
 //!
-//! If an assertion fails, the module ends with a trap. After a trap, the host can read the message
-//! with [`panic_text`] and [`panic_len`], and must not call any other function.
+//! If Rust code panics, for example because an assertion fails, the module ends with a trap. After
+//! a trap, the host can read the message with [`panic_text`] and [`panic_len`], and must not call
+//! any other function.
 
 #![expect(
     unsafe_code,
@@ -22,7 +23,7 @@ thread_local! {
     static MODULE: RefCell<Module> = RefCell::default();
 }
 
-/// The message of the assertion that failed.
+/// The message of the panic that ended the module, such as a failed assertion.
 static PANIC: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// Prepares the module. The WebAssembly host must call this function once, before all others.

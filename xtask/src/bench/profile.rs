@@ -13,8 +13,7 @@ use std::path::Path;
 use super::binary;
 use super::valgrind;
 
-const USAGE: &str =
-    "usage: cargo xtask profile [CASE] [MS], for example: cargo xtask profile a 10000\n\
+const USAGE: &str = "usage: cargo xtask profile [CASE] [MS], for example `profile a 10000`\n\
      makes two runs of CASE, one of MS simulated milliseconds and one twice as long";
 
 /// Simulated milliseconds of the shorter of two runs, by the first letter of the benchmark case.
@@ -164,8 +163,8 @@ fn by_file(text: &str) -> BTreeMap<String, u64> {
     costs
 }
 
-/// Returns the part of `path` that begins with a crate's name without its prefix `bbrlab`, or
-/// `None` if the file is in no crate of this project.
+/// Returns the part of `path` after `crates/bbrlab-`, such as `net/src/lib.rs`; `None` if the file
+/// is in no crate of this project.
 fn ours(path: &str) -> Option<&str> {
     path.split_once("crates/bbrlab-").map(|(_, rest)| rest)
 }

@@ -40,8 +40,9 @@ fn copy_folder(from: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a documentation page with frames instead of the comments that name experiments. If the
-/// site has no lab, the page stays unchanged. `place` is the page's path in the book.
+/// Returns a documentation page in which a frame with the lab (`iframe`) replaces each comment that
+/// names an experiment, such as `<!-- lab: bbr-states -->`. If the site has no lab, the page stays
+/// unchanged. `place` is the page's path in the book.
 pub(super) fn with_lab(text: &str, place: &Path, has_lab: bool) -> String {
     if !has_lab || !text.contains(BEGIN) {
         return text.to_owned();

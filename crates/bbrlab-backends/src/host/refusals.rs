@@ -20,7 +20,7 @@ use crate::linux::switches_linux_lacks;
 use crate::refused::{Parts, Refusals};
 
 /// The largest number of flows. There is a limit because the program that opens the flows' sockets
-/// samples all sockets in one loop.
+/// samples all sockets one after another in one loop, so a sample takes longer with more flows.
 const FLOWS_MAX: usize = 256;
 
 /// The smallest payload of a full segment that Linux accepts, in bytes.

@@ -408,8 +408,10 @@ mod tests {
         Scenario::parse("x", "x", text, None, &[]).unwrap().run(0)
     }
 
-    /// Returns the order of the wires, the lines of `tc`, and the lines of the guest kernel's file
-    /// `scenario`, except the settings of the hosts.
+    /// Returns three parts of the translation to Linux, line by line. First, for each path of a
+    /// flow, the names of the namespaces on it, in order. Second, the lines of the set-up script
+    /// that create queues. Third, the lines of the guest kernel's file `scenario`, without its
+    /// settings such as `sysctl`.
     fn translation(text: &str) -> String {
         let run = run(text);
         assert_eq!(refusals::refusals(&run, None), []);

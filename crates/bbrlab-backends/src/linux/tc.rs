@@ -127,7 +127,7 @@ pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
             format!("prio bands {} priomap {}", params.bands, map.join(" "))
         }
         Queue::Grants(_) => return unable("has no grants", Some("`slot`")),
-        Queue::Slots(_) => return unable("has slots only in the netem after a queue", None),
+        Queue::Slots(_) => return unable("has slots only in `netem`, not as a queue", None),
         other => return unable(&format!("has no {}", other.name()), Some("`fq_codel`")),
     })
 }

@@ -65,12 +65,13 @@ fn folder(ns3: &Ns3Installation) -> Result<PathBuf, LabError> {
     Ok(cache.join(&format!("{:x}", hash.finalize())[..16]))
 }
 
-/// Returns the driver for an installation if it has been compiled.
+/// Returns the driver for the installation `ns3`; `None` if this driver has not been compiled yet.
 pub(super) fn existing(ns3: &Ns3Installation) -> Option<PathBuf> {
     folder(ns3).ok().map(|folder| folder.join(PROGRAM)).filter(|program| program.is_file())
 }
 
-/// Returns the driver for an installation, and compiles it if needed.
+/// Returns the driver for the installation `ns3`. Compiles the driver if this has not been done
+/// yet.
 ///
 /// # Errors
 /// Fails if there is no compiler, the compilation fails, or the user requests a stop.

@@ -120,7 +120,7 @@ fn of_release(
     match own.filter(|&own| own != profile && !refused.0.is_empty()) {
         Some(own) => {
             let reason = format!(
-                "is the installed ns-3 3.{release}, which differs from the release that `{}` describes",
+                "has the installed release 3.{release}, but the profile `{}` describes another one",
                 profile.name()
             );
             let nearest = format!("`profile = \"{}\"`", own.name());
@@ -574,7 +574,7 @@ mod tests {
             "3.37",
             &newest,
             &expect![[r#"
-                stack.profile: is the installed ns-3 3.37, which differs from the release that `ns3` describes; `profile = "ns3-3.40"`
+                stack.profile: has the installed release 3.37, but the profile `ns3` describes another one; `profile = "ns3-3.40"`
             "#]],
         );
         refused("3.44", &newest, &expect![[r#""#]]);

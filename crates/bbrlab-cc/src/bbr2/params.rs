@@ -213,7 +213,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "usage_based_cwnd",
         "false",
-        "whether cwnd stops growing at twice the most packets outstanding in the last window",
+        "whether cwnd stops growing at twice the largest number of packets outstanding in the last window of data",
     ),
     spec(
         "cwnd_tso_bduget",
@@ -228,7 +228,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "quantum",
         "\"tso\"",
-        "size of the three bursts that cwnd allows for; \"tso\": what the rate sends in a millisecond, \"segment\": one segment, always added (Lanigan's thesis)",
+        "size of the three bursts for which cwnd has room; \"tso\": what the rate sends in a millisecond; \"segment\": one segment, and the three segments are always added to the target (Lanigan's thesis)",
     ),
     spec(
         "tso_rtt_shift",

@@ -1,7 +1,8 @@
-//! Adapts `inflight_hi`, the inflight that the path tolerated when it was last probed.
+//! Adapts `inflight_hi`, the long-term upper bound of inflight, to the result of the latest probe.
 //!
-//! `inflight_hi` is set to the inflight at which a probe met too much loss or too many CE marks.
-//! `inflight_hi` is raised when a larger inflight causes neither too much loss nor too many marks.
+//! If a probe meets too much loss or too many CE marks, `inflight_hi` is set to the inflight at
+//! which this happened. If an inflight above `inflight_hi` causes neither too much loss nor too
+//! many marks, `inflight_hi` is raised.
 
 use super::{Bbr3, ECN_EXCESS};
 use crate::bbr_bounded::{BBR_UNIT, Flight, Numbers, Phase, Sock, UNSET, scaled};

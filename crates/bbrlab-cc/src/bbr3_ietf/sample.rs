@@ -1,4 +1,5 @@
-//! Converts the sender's packets to the bytes of the draft's RS (rate sample) and C (connection).
+//! Converts the sender's counts, which are in packets, to bytes, as in the draft's RS (rate sample)
+//! and C (connection).
 //!
 //! The sender counts in packets of equal size, and records for each packet the values that the
 //! draft's sampler needs. Volumes are multiplied by the segment size here, once per ACK. Counts

@@ -78,7 +78,8 @@ impl<N: Numbers> Model<N> {
         field("ack_epoch_mstamp", self.aggregation.ack_epoch_mstamp.cast_signed());
     }
 
-    /// Returns the bandwidth in bytes per second, as `ss` shows it.
+    /// Returns the bandwidth estimate in bytes per second, as the kernel reports it to tools such
+    /// as `ss`, which print it in bits per second. Linux: `bbr_get_info`.
     pub(crate) fn bw_bytes_per_sec(&self, conn: &Conn) -> u64 {
         bytes_per_sec(self.bw(), conn.mss)
     }

@@ -7,7 +7,7 @@
 //!   ssthresh, `cnt` ACKs are counted, and the next ACK makes cwnd grow by a segment. `cnt` is
 //!   divided by the mean number of segments per ACK, a moving average over 16 ACKs.
 //! - Above the plateau, cwnd grows by at most 16 segments in 100 ms.
-//! - Only ACKs above ssthresh update the lowest RTT.
+//! - Only ACKs at which cwnd has reached ssthresh update the lowest RTT.
 //! - There is no HyStart.
 //! - A timeout has the effect of any other loss; only a second consecutive timeout also resets the
 //!   curve.
@@ -143,7 +143,8 @@ impl CubicNs2 {
         if self.params.tcp_friendliness {
             cnt = self.keep_up_with_reno(cwnd, cnt);
         }
-        // The average is never 0: at each ACK a sixteenth is subtracted and at least 1 is added.
+        // `delayed_ack` is never 0: each update subtracts a sixteenth of it, rounded down, and adds
+        // at least 1.
         let acks = (cnt << ACK_RATIO_SHIFT).checked_div(self.delayed_ack);
         self.acks_needed = acks.unwrap_or(0).max(1);
     }

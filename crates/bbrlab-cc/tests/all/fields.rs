@@ -66,7 +66,8 @@ fn the_stubs_are_the_table() {
     expect_file!["../../../../python/bbrlab/_bbrlab.pyi"].assert_eq(&wanted);
 }
 
-/// The attributes of the binding that are not in the table, because the core does not store them.
+/// Attributes of the Python class `Conn` (`OWD_US`) or `Control` (`TIMER_US`) that are not in the
+/// table of `fields.rs`, because the structs of `bbrlab-cc` have no such field.
 const OWD_US: &str = "    @property\n    def owd_us(self) -> int | None:\n        \
     \"\"\"One-way delay from the sender to the receiver by the timestamps of the latest ACK, in steps of 1000; None without \
     timestamps. Unit: microseconds. Linux: `tcp_lp_owd_calculator`.\"\"\"\n";

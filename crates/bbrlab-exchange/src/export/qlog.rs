@@ -28,7 +28,7 @@ pub fn export_qlog(
     let shown = folder.display();
     if !folder.join("run.json").is_file() {
         return Err(LabError::Usage(format!(
-            "{shown}: expected the folder of one run, with run.json; name the folder of a sweep's run"
+            "{shown}: expected the folder of one run, with run.json; of a sweep, name one run's folder"
         )));
     }
     let files = read_run_files(folder)?;

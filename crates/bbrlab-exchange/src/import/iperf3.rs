@@ -230,7 +230,8 @@ impl Stream<'_> {
         let counted_bytes = kept.iter().map(|row| row.bytes).sum();
         let counted_s = kept.iter().map(|row| row.end).fold(0.0, f64::max)
             - kept.iter().map(|row| row.start).fold(f64::INFINITY, f64::min);
-        // The receiver's number of bytes is missing if the receiving host did not send it.
+        // If the receiving host did not send its number of bytes, the number is absent or, for TCP,
+        // may be 0.
         let received = receiver.bytes.or(udp.bytes).filter(|&bytes| bytes > 0 || self.is_udp);
         let (bytes, seconds) = match (received, sender.bytes) {
             (Some(bytes), _) => (bytes, receiver.seconds.or(udp.seconds)),

@@ -1,5 +1,5 @@
-//! `adapters/c/host.c` drives an algorithm through the header. The same events, given to the
-//! algorithm and the rate sampler in Rust, give the same cwnd and pacing rate.
+//! `adapters/c/host.c` drives an algorithm through the C header `bbrlab.h`. The same events, given
+//! to the algorithm and the rate sampler in Rust, give the same cwnd and pacing rate.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

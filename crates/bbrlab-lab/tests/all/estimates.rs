@@ -77,8 +77,9 @@ fn compare(name: &str, text: &str) -> Vec<Compared> {
     ]
 }
 
-/// Returns a scenario of 6 s with a 20 Mbit/s bottleneck. The flow's RTT is 40 ms. `link` and
-/// `flow` are further lines of the scenario, separated by `;`.
+/// Returns a scenario of 6 s. The bottleneck has 20 Mbit/s, unless `link` begins with another
+/// `rate =`. The flow's RTT is 40 ms. `link` and `flow` are further lines of the scenario,
+/// separated by `;`.
 fn dumbbell(link: &str, flow: &str) -> String {
     let lines = |text: &str| text.replace("; ", "\n");
     let rate = if link.starts_with("rate =") { "" } else { "rate = \"20Mbit/s\"\n" };

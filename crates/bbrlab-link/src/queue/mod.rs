@@ -166,7 +166,7 @@ pub enum EcnThreshold {
     /// A packet is marked if more than this many wire bytes, including the packet in service, are
     /// at the link when it arrives.
     Bytes(Bytes),
-    /// A packet is marked if it has waited longer than this when it is the next to leave. This is
-    /// the sojourn time that `CoDel` compares with `ce_threshold`.
+    /// A packet is marked if its waiting time is longer than this threshold when it is the next to
+    /// leave. The waiting time is the sojourn time that `CoDel` compares with `ce_threshold`.
     Wait(Span),
 }

@@ -25,8 +25,8 @@ pub struct RedParams {
     pub burst: Option<u32>,
     /// The probability of a drop when the average reaches `max`.
     pub probability: Probability,
-    /// The rate at which the average decays while the link is idle. `None`: 10 Mbit/s, `tc`'s
-    /// default; a scenario's reader replaces `None` by the link's rate.
+    /// The rate that determines, with `avpkt`, how fast the average decays while the link is idle.
+    /// `None`: 10 Mbit/s, `tc`'s default; a scenario's reader replaces `None` by the link's rate.
     pub bandwidth: Option<BitRate>,
     /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,

@@ -1,8 +1,8 @@
-//! A plain link works by virtual clock: it has a drop-tail queue and a constant rate, and no CE
-//! marks, losses, jitter or reordering. Most links are plain.
+//! A plain link: a link with a drop-tail queue and a constant rate, and without CE marks, losses,
+//! jitter or reordering. Most links are plain.
 //!
-//! When a packet arrives at a plain link, it is known whether the packet is dropped and when it
-//! departs. No result depends on when the link records an arrival and a departure, so the link
+//! A plain link works by virtual clock: when a packet arrives, it is known whether the packet is
+//! dropped and when it departs, so no departure event is needed. No result depends on when the link records an arrival and a departure, so the link
 //! first enters both in a ledger, as one entry per accepted packet. Settling the ledger updates the
 //! statistics, the flow's counts and the digest for many packets at once. The ledger is settled
 //! when one of these values is read, or when the ledger has grown long.
@@ -369,7 +369,8 @@ impl Link {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "two callers: one for packets that a host sends, one for other arrivals"
+        reason = "saves a call per packet in both callers: one for packets that a host sends, one \
+                  for other arrivals"
     )]
     pub(crate) fn admit_plainly(
         &mut self,

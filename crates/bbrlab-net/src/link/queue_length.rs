@@ -235,7 +235,7 @@ impl QueueLength {
     }
 }
 
-/// Returns the index of a length in `ns`.
+/// Converts a queue length in packets to its index in the vector [`QueueLength::ns`].
 #[inline]
 #[expect(
     clippy::cast_possible_truncation,

@@ -65,8 +65,9 @@ const MIN_DELTA: u64 = 500;
 /// the same way as other timers.
 const SAMPLER: Span = Span::from_millis(10);
 
-/// The clock of the recording machine. The clock's reading is a whole number of steps; the hidden
-/// exact time is the reading plus `phase`.
+/// The clock of the recording machine. The clock's reading is a whole number of steps. The exact
+/// time is the reading plus `phase`; it is hidden, because the simulated hosts see only the
+/// reading.
 struct Clock {
     /// The last reading of the clock.
     now: Time,
@@ -110,7 +111,8 @@ impl Clock {
         self.phase = (self.chance >> 33) % CLOCK_STEP.0;
     }
 
-    /// Advances the clock to the hidden time `at`, at which the clock event fires.
+    /// Advances the clock to `at`, the hidden exact time at which the clock event for the earliest
+    /// timer fires.
     fn interrupt(&mut self, at: u64) {
         self.now = Self::reading(at);
         self.phase = at % CLOCK_STEP.0;

@@ -36,8 +36,8 @@ pub(super) fn replay(
     let mut client = End {
         socket: Socket::active(
             sending_half(episode, opened, sending)?,
-            // The episode's receive buffer, low-water mark and window clamp belong to the receiver.
-            // They do not apply to the receiving half of the sender's socket.
+            // The episode's receive buffer, low-water mark and window clamp apply to the receiver's
+            // socket only, not to the receiving half of the sender's socket.
             Receiver::new(ReceiverConfig { stack: Stack::default(), window_clamp: None, ..config }),
         ),
         bench: Bench::new(draws.clone()),
@@ -52,8 +52,8 @@ pub(super) fn replay(
     let to_server = arrivals(SeenAt::Receiver);
     let answered = to_server.first().map_or(Time::ZERO, |row| row.time);
     let config = ReceiverConfig { ts_offset: ts_offset(answered), ..config };
-    // The episode's queueing discipline and its `nodelay` belong to the sender. They do not apply
-    // to the sending half of the receiver's socket.
+    // The episode's queueing discipline and its `nodelay` apply to the sender's socket only, not to
+    // the sending half of the receiver's socket.
     let stack = Stack { sender_qdisc: SenderQdisc::None, ..sending.stack };
     let sending = SenderConfig { stack, nodelay: false, ..sending };
     let sending = sending_half(episode, answered, sending)?;

@@ -4,7 +4,7 @@
 //!
 //! A folder contains episodes: packet logs, each with the settings of the run in which it was
 //! recorded. The log of an episode has two rows for each packet, one at the sender and one at the
-//! receiver, with the packet's time at this host.
+//! receiver. Each row has the time at which the packet was at the row's host.
 //!
 //! In a row, `s` is the sending host and `d` the receiving host; `in` is a packet that the host
 //! received, and `out` a packet that it sent. Our sender gets the packets of `s,in` rows at the

@@ -57,7 +57,7 @@ pub(super) fn unsupported(episode: &Episode) -> Unsupported {
         episode: episode.name.clone(),
         column: "cc",
         found: episode.cc.clone(),
-        expected: "an algorithm that is built (`bbrlab list algorithms`)",
+        expected: "an algorithm that bbrlab has (`bbrlab list algorithms`)",
     }
 }
 

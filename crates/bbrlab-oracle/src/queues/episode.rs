@@ -52,7 +52,7 @@ pub(super) fn load(dir: &Path) -> Result<Vec<Episode>, LogError> {
     for (at, cells) in table.rows().iter().enumerate() {
         let bad = |reason| LogError::BadRow { path: path.clone(), row: at + 1, reason };
         let [name, qdisc, rate, rtt, _ccs, _starts, settings, t0, ..] = cells.as_slice() else {
-            return Err(bad("a row has at least 8 cells".to_owned()));
+            return Err(bad("found fewer than 8 cells, expected at least 8".to_owned()));
         };
         let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if name.is_empty() || !is_plain {

@@ -18,7 +18,7 @@ use super::tc::Child;
 /// The longest delay between a timer's computed time and its firing, in nanoseconds.
 const LATE_NS: u64 = 1000;
 
-/// A kind of call to a discipline.
+/// A moment of the replay, before or after a call of the discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
     /// A packet is about to be enqueued.
@@ -35,8 +35,8 @@ pub(super) enum Moment {
 }
 
 /// Replays the packets of `rows`, which must be the rows of `point`, and returns each packet's
-/// fate. At each call of the discipline, calls `watch` with the kind of call, the time in
-/// nanoseconds, and the discipline.
+/// fate. At each [`Moment`], calls `watch` with the moment, the time in nanoseconds, and the
+/// discipline.
 pub(super) fn replay(
     episode: &Episode,
     point: &Point,

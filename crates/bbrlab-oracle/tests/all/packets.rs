@@ -219,7 +219,7 @@ fn the_sender_of_an_episode_with_an_algorithm_that_is_not_known_is_left_out() {
     check_left_out(
         &dir,
         &expect![[r#"
-        left out: d_mid5_cubic: cc: found `lp`, expected an algorithm that is built (`bbrlab list algorithms`)
+        left out: d_mid5_cubic: cc: found `lp`, expected an algorithm that bbrlab has (`bbrlab list algorithms`)
         d_mid5_cubic: 11 packets
     "#]],
     );

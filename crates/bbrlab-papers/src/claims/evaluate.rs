@@ -381,8 +381,8 @@ impl At<'_> {
     }
 
     /// Returns one unit of the last digit with which the paper prints the compared metric. If two
-    /// metrics are compared, returns the smaller of their units. `None` if neither side is a
-    /// printed metric alone.
+    /// metrics are compared, returns the smaller of their units. `None` if no side consists of a
+    /// printed metric and nothing else.
     fn grain(&self, left: &Found, right: &Found) -> Option<f64> {
         let printed = |side: &Found| {
             let metric = side.metric.as_deref()?;

@@ -64,7 +64,9 @@ pub struct FalsePoint {
 /// Returns the paper of a claim, and the experiment on which the claim is evaluated.
 ///
 /// # Panics
-/// Panics if the claim is not in a data file; a test reads all claims.
+/// Panics if no paper's data file has the claim, or if the claim's paper does not have its
+/// experiment. The test `what_a_claim_or_a_contradiction_names_exists` verifies that the
+/// experiments of all claims exist.
 pub(crate) fn home_of(claim: &Claim) -> (&'static Paper, &'static Experiment) {
     let has = |paper: &&Paper| paper.claims.iter().any(|it| it.id == claim.id);
     let paper = papers().iter().find(has).expect("the claim is in a paper's data file");
@@ -75,7 +77,8 @@ pub(crate) fn home_of(claim: &Claim) -> (&'static Paper, &'static Experiment) {
 /// Parses a claim's expression.
 ///
 /// # Panics
-/// Panics if the expression is invalid; a test reads all claims.
+/// Panics if the expression is invalid. The test `every_claim_is_an_expression` verifies that the
+/// expressions of all claims are valid.
 pub(crate) fn expr_of(claim: &Claim) -> Expr {
     parse(&claim.expr).unwrap_or_else(|reason| panic!("{}: {reason}", claim.id))
 }

@@ -254,7 +254,8 @@ fn fares(under: &UnderSetting) -> String {
         .map_or_else(Clone::clone, |evaluation| findings_with(evaluation, &seeds))
 }
 
-/// Returns a text such as `true at 3 of 9 points, in 4 of 5 seeds`.
+/// Returns a text such as `true at 3 of 9 points, in 4 of 5 seeds`: the medians over the seeds make
+/// the claim true at 3 points, and 4 seeds, each alone, make the claim true at enough points.
 fn shares(evaluation: &ClaimEvaluation) -> String {
     let points = match (evaluation.points_true, evaluation.points) {
         (1, 1) => "true".to_owned(),

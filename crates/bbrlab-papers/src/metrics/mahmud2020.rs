@@ -298,7 +298,7 @@ mod tests {
             (out_of_order as f64, duplicates as f64, drops as f64);
         assert!(
             (program[2] - (out_of_order + duplicates)).abs() < 0.5,
-            "lost packets in the program: not those out of order plus duplicates: {program:?}"
+            "lost packets are not the sum of out-of-order and duplicate packets: {program:?}"
         );
         assert!((defined[1] - program[1] - out_of_order).abs() < 0.5, "{defined:?} {program:?}");
         // Packets that are on the path at the end of the run have not arrived. At most 28 of these

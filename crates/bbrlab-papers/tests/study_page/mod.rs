@@ -190,7 +190,8 @@ fn artifacts(paper: &Paper, results: &Value, explanations: &Value) -> String {
         "\n## Artifacts\n\n\
          These claims are expected to be artifacts. Each row has a setting that should make the claim true, divided into \
          switches, and the switch that makes it true. The runs that tried the switches use the first seed, and only the \
-         parameter points of the claim. The [notes](#notes) list the switches that are *enough* (the claim is true with this \
+         parameter points of the claim.\n\n\
+         The [notes](#notes) list the switches that are *enough* (the claim is true with this \
          switch alone) and *needed* (the claim is false without this switch). If the run for one of these two lists is \
          impossible with a switch, that list leaves out the switch.\n\n\
          If the setting makes a claim true with the first seed, but not with twenty seeds, the needed switches are those \

@@ -10,8 +10,9 @@ pub(crate) struct Reason<'a> {
     /// The claim's outcomes in other settings. Each of these settings should show an artifact, or
     /// switches a possible cause of the claim's failure under `linux`.
     pub(crate) changed: Vec<Changed<'a>>,
-    /// The words that a page writes before the data file's argument for the expected result (see
-    /// `ARGUMENTS`); `None` if the reason does not end with such an argument.
+    /// The words, such as "Expected to hold", with which a page of `docs/study/` introduces the
+    /// argument for the expected result (see `ARGUMENTS`). The argument itself is in the paper's
+    /// data file. `None` if the reason does not end with such an argument.
     pub(crate) argument: Option<&'static str>,
     /// Whether the reason states that no setting is known that makes the claim true.
     pub(crate) has_no_setting: bool,
@@ -38,8 +39,8 @@ pub(crate) struct Outcome<'a> {
     pub(crate) points: Vec<&'a str>,
 }
 
-/// Phrases after which a reason has the data file's argument for the expected result. Each phrase
-/// has the words that a page of `docs/study/` has instead of the phrase.
+/// The phrases after which a reason has the argument for the expected result, a text from the
+/// paper's data file. With each phrase are the words that a page of `docs/study/` has instead.
 const ARGUMENTS: [(&str, &str); 3] = [
     ("; expected to hold: ", "Expected to hold"),
     ("; the expectation was unsure: ", "The expectation was unsure"),

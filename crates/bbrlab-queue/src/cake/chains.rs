@@ -1,4 +1,4 @@
-//! The flows of a tin, in three lists in the order in which they are served.
+//! The flows of a tin, in three lists. Each list has its flows in the order of service.
 
 use super::hosts::QUEUES;
 

@@ -439,10 +439,12 @@ mod tests {
         let average =
             Average { qcount: -1, qr: 0, qavg: 30_000 << 5, qidlestart: Some(Time::ZERO) };
         let after = |us| average.at_arrival(&law, Time(us * NS_PER_US), 0) >> 5;
-        // During the first 2^14 us of idle time, the average decreases linearly to a half. From n
-        // times 393,700 us on (n = 1, 2, ...), the average is 2^-n of its first value, so it stays
-        // at a half until n is 2. 393,700 is 12,500 / 0.03175: 12,500 is the transmission time of a
-        // packet in ticks, and 0.03175 is -ln(1 - 2^-5).
+        // During the first 2^14 us of idle time, the average decreases linearly to a half of its
+        // first value. Later, it is 2^-n of its first value, but at most a half. Here, n is the
+        // idle time divided by 393,700 us, rounded down, so the average stays at a half until n is
+        // 2. 393,700 is 12,500 / 0.03175: 12,500 is the transmission time of a packet in ticks of
+        // 64 ns, which the kernel takes for microseconds (see `idle_damping`), and 0.03175 is
+        // -ln(1 - 2^-5).
         assert_eq!(after(0), 30_000);
         assert_eq!(after(8192), 22_500);
         assert_eq!(after(16_384), 15_000);

@@ -6,7 +6,8 @@ use resvg::usvg::Size;
 use super::indexed_png;
 use super::shapes::shapes;
 
-/// Pixels per unit of the SVG for a picture on paper, which gives about 450 dpi.
+/// Pixels per unit of the SVG for a picture on paper. A picture on paper has about 226 units per
+/// inch of paper, so the PNG has about 450 dpi.
 const PAPER: f32 = 2.0;
 
 /// The number of CSS pixels in a metre. The SVG library converts sizes in millimetres to CSS

@@ -128,7 +128,7 @@ struct Space {
     row_of_keys: Cell<bool>,
     /// The least distance of the panels from the picture's left edge, in layout points.
     left: Cell<f64>,
-    /// Whether a legend did not fit next to its title.
+    /// Whether a panel's legend did not fit next to the panel's title.
     is_short_of_keys: Cell<bool>,
     /// The width of the widest label of a y axis.
     widest: Cell<f64>,

@@ -19,8 +19,9 @@ pub(super) enum Block {
     Sentence(String),
     /// The sweep point that the next tables describe.
     Point(String),
-    /// The explanation of the sign `*` at intervals beyond the possible values. Tables as text
-    /// leave out this explanation if the terminal has no room for the columns with such intervals.
+    /// The explanation of the sign `*` at intervals that reach beyond the possible values of their
+    /// metric. Tables as text leave out this explanation if the terminal has no room for the
+    /// columns with such intervals.
     Beyond,
     /// An empty line.
     Gap,

@@ -62,7 +62,7 @@ pub fn compared_tables(names: &[String], comparison: &FolderComparison, is_chose
     Tables(blocks)
 }
 
-/// Returns the sweep points of a paired comparison, each with its pairs of values.
+/// Returns every pair of values of a paired comparison, with the sweep point of the pair.
 fn pairs_of(
     comparison: &PairedComparison,
 ) -> impl Iterator<Item = (&PairedPoint, &PairedValues)> + Clone {

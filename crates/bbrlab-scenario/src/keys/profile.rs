@@ -1,5 +1,5 @@
 //! Profiles: values for keys that a scenario does not set. The values of the `linux` profile are
-//! the defaults of the keys. The values of the other profiles are defined only in `profile.rs`.
+//! the defaults of the keys. Only this file defines the values of the other profiles.
 //!
 //! Sources of the values: [linux] 6.12 for `linux-stock`; [ns3] for the profiles of ns-3's
 //! releases; [lanigan] (with the data file `papers/lanigan2020.toml`) and [piotrowska] for the

@@ -75,7 +75,7 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
         "title",
         "0.1.0",
         Form::Text,
-        "a description; not part of the hash",
+        "a description; not part of the scenario's hash",
         |spec, given| {
             let title =
                 given.value(|reader, node, name| reader.text(node, name).map(str::to_owned));
@@ -96,7 +96,7 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
         "seed",
         "0.1.0",
         Form::Whole(0, i64::MAX as u64),
-        "the seed from which all random generators are derived; not part of the hash",
+        "the seed from which all random generators are derived; not part of the scenario's hash",
         |spec, given| {
             let seed = |reader: &mut Reader<'_>, node: &Node, name: &str| {
                 reader.integer(node, name, 0, i64::MAX as u64)

@@ -116,8 +116,8 @@ const FIRST_KEYS: &[Key<StackSpec>] = &[
         "profile",
         "0.1.0",
         Form::Choice(|| names(Profile::NAMED)),
-        "the TCP that is imitated: its values apply to keys of `[stack]` and of links that are not set (see [the `ns3` \
-         profile](ns3-profile.md))",
+        "the TCP that is imitated: the profile gives the values of all keys of `[stack]` and of links that the \
+         scenario does not set (see [the `ns3` profile](ns3-profile.md))",
         |spec: &mut StackSpec, given| set(&mut spec.profile, given.choice(Profile::NAMED)),
         |spec| show_text(spec.profile.name()),
     ),

@@ -311,7 +311,7 @@ pub(crate) fn set(
     let (step, rest) = path.split_first().expect("a path has a step");
     if rest.is_empty() {
         if step.index.is_some() {
-            return Err(format!("`{}[...]`, which is a table: name a key of it", step.key));
+            return Err(format!("`{0}[...]`, a whole table; add a key: `{0}[...].KEY`", step.key));
         }
         root.set(&step.key, key_at, value.clone());
         return Ok(());

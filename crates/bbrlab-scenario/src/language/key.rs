@@ -217,7 +217,8 @@ impl<S> Key<S> {
         self
     }
 
-    /// Sets the target on which the key acts. Without this call, the key acts in every run.
+    /// Sets the target on which the key acts. Without this call, the target is [`Acts::Always`]:
+    /// the key acts in every run.
     pub(crate) const fn acts_on(mut self, acts: Acts) -> Self {
         self.acts = acts;
         self

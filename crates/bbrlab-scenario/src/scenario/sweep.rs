@@ -108,8 +108,9 @@ impl Sweep {
         sweep
     }
 
-    /// Removes the lists of keys that a `--set` has set. Reports a `--set` whose value a point of
-    /// the sweep would overwrite.
+    /// Removes the scenario file's list of values for each key that a `--set` has set. Reports a
+    /// `--set` whose value a point of the sweep would still overwrite: by a key that overlaps with
+    /// the key of the `--set`, by `sweep.points`, or by a list from another `--set`.
     fn fix(&mut self, reader: &mut Reader<'_>, root: &Table, sets: &[Setting]) {
         for set in sets {
             let target = Target::of(root, &set.path);
@@ -258,7 +259,8 @@ impl Sweep {
 }
 
 /// Returns the entries of `[sweep]` or of a point with their full names. Entries of nested tables
-/// are included, because in TOML the key `bottleneck.rate` without quotes is a table in a table.
+/// are included, because in TOML the key `bottleneck.rate` without quotes is an entry `rate` in a
+/// nested table `bottleneck`.
 fn flattened(table: &Table) -> Vec<(String, &Entry)> {
     let mut flat = Vec::new();
     flatten_into(&mut flat, "", table, 0);

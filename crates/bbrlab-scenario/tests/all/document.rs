@@ -82,8 +82,9 @@ fn the_schema_knows_every_scenario() {
     }
 }
 
-/// Checks our entry for `SchemaStore`'s catalog, which editors read. The entry has four keys. Its
-/// `url` is the address at which `SchemaStore` serves the schema of bbrlab's scenarios.
+/// Checks our entry for `SchemaStore`'s catalog, which editors read. The entry has four keys. The
+/// `url` in this entry is the address at which `SchemaStore` serves the schema of bbrlab's
+/// scenarios.
 #[test]
 fn the_entry_of_the_catalog_of_schemas_is_whole() {
     let entry: Value =

@@ -415,7 +415,8 @@ fn a_base_rtt_sets_equal_access_delays() {
     assert_eq!(class.forward, [Hop::Delay(ms(5)), Hop::Link(0), Hop::Delay(ms(5))]);
     assert_eq!(class.reverse, [Hop::Delay(ms(15))]);
     assert_eq!(class.base_rtt, ms(30));
-    // The link's delay in both directions is the whole RTT of 10 ms, so there are no access delays.
+    // The link's delay of 5 ms and the equal delay of the reverse path make up the whole RTT of 10
+    // ms, so there are no access delays.
     let class = &dumbbell("", "rtt = \"10ms\"", "").classes[0];
     assert_eq!((class.forward.as_slice(), class.base_rtt), ([Hop::Link(0)].as_slice(), ms(10)));
     // 3 ns remain when the access delay is divided by four. The base RTT includes these 3 ns.

@@ -57,7 +57,8 @@ fn a_window_above_the_bdp_waits_in_the_queue() {
         "#,
     );
     let service_ns = 1514 * 800;
-    // The link never idles and each ACK releases one packet, so every RTT is 20 service times.
+    // The window `rwnd` is 20 packets. The link never idles, and each ACK releases one packet, so
+    // the link sends 20 packets in every RTT. An RTT is therefore 20 service times.
     let rtt = result.summary.flows[0].rtt_ms;
     let twenty_ms = f64::from(20 * service_ns) / 1e6;
     assert_eq!((rtt.p50, rtt.max), (Some(twenty_ms), Some(twenty_ms)));

@@ -45,8 +45,8 @@ fn a_datagram_leaves_every_so_often_and_takes_28_bytes_of_headers() {
 #[test]
 fn over_any_periods_a_source_sends_its_rate_while_it_is_on() {
     // The tested on and off periods last 200 us to 1 s. At the source's rates, a datagram takes 150
-    // ms or 9.6 ms, so some periods are shorter and some are much longer. The source is on for half
-    // of the 20 s.
+    // ms or 9.6 ms, so some periods are shorter and some are much longer. The run lasts 20 s, and
+    // the source is on for half of this time.
     for (rate, kbit) in [("64kbit/s", 64), ("1Mbit/s", 1_000)] {
         for period in ["200us", "5ms", "20ms", "1s"] {
             let keys = format!("rate = \"{rate}\"\non = \"{period}\"\noff = \"{period}\"");

@@ -232,8 +232,8 @@ fn a_13_achieving_expected_cruise_bandwidth_on_a_link_with_aggregation() {
     check(
         paths::cruise_with_aggregation,
         &expect![[r#"
-            bbr3_ietf 10 Mbit/s x 40 ms: holds: extra_acked 109 % of a slot; cwnd 100 % of 2 BDP + extra_acked; utilization 99.0 % in CRUISE; extra_acked within the samples of 10 rounds at 700 of 700 ACKs
-            bbr3_ietf 1 Gbit/s x 10 ms: holds: extra_acked 99 % of a slot; cwnd 100 % of 2 BDP + extra_acked; utilization 99.0 % in CRUISE; extra_acked within the samples of 10 rounds at 17748 of 17748 ACKs
+            bbr3_ietf 10 Mbit/s x 40 ms: holds: extra_acked 109 % of a slot; cwnd 100 % of 2 BDP + extra_acked; utilization 99.0 % in CRUISE; extra_acked from the latest to the largest sample of 10 rounds at 700 of 700 ACKs
+            bbr3_ietf 1 Gbit/s x 10 ms: holds: extra_acked 99 % of a slot; cwnd 100 % of 2 BDP + extra_acked; utilization 99.0 % in CRUISE; extra_acked from the latest to the largest sample of 10 rounds at 17748 of 17748 ACKs
             bbr3 10 Mbit/s x 40 ms: holds: extra_acked 109 % of a slot; cwnd 101 % of 2 BDP + extra_acked; utilization 99.1 % in CRUISE
             bbr3 1 Gbit/s x 10 ms: holds: extra_acked 99 % of a slot; cwnd 100 % of 2 BDP + extra_acked; utilization 99.0 % in CRUISE
         "#]],

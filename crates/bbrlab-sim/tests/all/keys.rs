@@ -232,8 +232,8 @@ fn acks_in_slots_delay_an_rtt_by_less_than_a_slot() {
     };
     let plain = rtt("delay = \"5ms\"");
     let slots = rtt("delay = \"5ms\"\nreverse_slot = \"4ms\"");
-    // An ACK waits for the next slot. The time of the slot was chosen before the ACK came, so the
-    // waiting time is uniform in [0, 4 ms).
+    // An ACK waits for the next slot. The flow is slow, so an ACK mostly comes after the last slot
+    // began. The ACK then causes the choice of a new slot, which begins 4 ms later.
     assert!(slots.0 >= plain.0 && slots.2 < plain.2 + 4.1, "{plain:?} {slots:?}");
     assert!(slots.1 > plain.1 + 1.0 && slots.1 < plain.1 + 4.0, "{plain:?} {slots:?}");
 }
@@ -268,7 +268,7 @@ fn acks_wait_for_the_opportunity_and_for_the_grant() {
 #[test]
 fn a_grant_lets_so_many_bytes_pass() {
     // A grant of 6,100 B has space for 4 packets; one grant every 5 ms gives 9.3 Mbit/s of goodput.
-    // Without `bytes`, all requested bytes leave with one grant.
+    // Without `bytes`, one grant covers all bytes that waited when the link requested the grant.
     let few = one("", "grant = { delay = \"5ms\", bytes = \"6100B\" }", CUBIC);
     assert!((8.3..9.3).contains(&goodput(&few)), "{}", goodput(&few));
     let all = one("", "grant = \"5ms\"", CUBIC);

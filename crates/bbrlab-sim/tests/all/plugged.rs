@@ -51,8 +51,9 @@ fn simulated(run: &Run, maker: impl Maker + 'static) -> RunResult {
 #[test]
 fn every_algorithm_does_the_same_from_outside() {
     for &algorithm in Algorithm::ALL {
-        // Without ECN, the receiver's echo does not depend on the algorithm, so the receiver echoes
-        // alike for a built-in and for a custom congestion control.
+        // With ECN, the way in which the receiver echoes marks depends on the algorithm, and can
+        // differ between a built-in and a custom congestion control. ECN is therefore off in these
+        // runs.
         let mut run_of = run(algorithm.name());
         for class in &mut run_of.classes {
             // By default, Prague would use ECN.

@@ -175,9 +175,11 @@ fn small_queues_keep_the_device_short() {
     assert!(p95(&without) > 80.0, "{}", p95(&without));
     // Slow start does not end in this test, because no packet is lost. In slow start, TCP paces at
     // 200 % of cwnd per RTT, and cwnd is at most twice the data in flight. The data of a
-    // millisecond at the pacing rate therefore takes at most 4 ms at the link's rate. TCP sends a
-    // burst if the data in the device is below the limit, so the last burst may exceed the limit. A
-    // burst also has at most the data of a millisecond, and takes at most another 4 ms.
+    // millisecond at the pacing rate therefore takes at most 4 ms at the link's rate.
+    //
+    // TCP sends a burst if the data in the device is below the limit, so the last burst may exceed
+    // the limit. A burst also has at most the data of a millisecond, and takes at most another 4
+    // ms.
     assert!(p95(&ethernet) < 8.0, "{}", p95(&ethernet));
     for flow in [without, ethernet] {
         assert!(flow.goodput_mbps.unwrap() > 92.0, "{:?}", flow.goodput_mbps);

@@ -152,8 +152,8 @@ impl Receiver {
         }
     }
 
-    /// Whether `segment` is a full segment without an old timestamp that starts at `seq`, and `seq`
-    /// is within the receive window.
+    /// Whether `segment` starts at `seq`, is a full segment and has no old timestamp, and `seq` is
+    /// within the receive window.
     #[inline]
     pub(super) fn is_next(&self, segment: Glance, seq: u32) -> bool {
         debug_assert_eq!(self.expected, self.find_expected());

@@ -379,8 +379,8 @@ impl Receiver {
         self.window.rmem_alloc.cast_unsigned()
     }
 
-    /// Calls `field` with the kernel's name and the value of each field of the socket, for
-    /// comparison with logs.
+    /// Calls `field` for each field of the socket, with the field's name in the kernel and the
+    /// field's value, so that the values can be compared with logs of a kernel's socket.
     pub fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         let window = &self.window;
         let from_start = |seq: u32| i64::from(seq.wrapping_sub(self.stream_start)) + 1;

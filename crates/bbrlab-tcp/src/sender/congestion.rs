@@ -178,7 +178,7 @@ impl Sender {
     /// Calls an algorithm that implements `cong_control`. The values that [`Self::refresh_conn`]
     /// copied into [`Conn`] before the rate sample was completed must still be valid.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each path that processes ACKs gets its own copy")]
+    #[expect(clippy::inline_always, reason = "a copy in each path saves a call per ACK")]
     pub(super) fn call_cong_control(&mut self, rs: &RateSample, host: &mut impl Host) {
         self.cc.apply_cong_control(&mut self.conn, rs, host);
     }

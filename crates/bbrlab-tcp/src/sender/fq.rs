@@ -148,7 +148,7 @@ impl Sender {
         true
     }
 
-    /// Queues a burst, or a segment that has no skb (for example, an ACK). Then transmits
+    /// Queues a burst, or a segment that has no skb (for example, an ACK), and then transmits
     /// everything that is due. Linux: `fq_enqueue`.
     pub(super) fn enqueue_fq(
         &mut self,

@@ -97,7 +97,7 @@ pub(super) struct Mechanisms {
 }
 
 impl Mechanisms {
-    /// Whether the host has a queueing discipline.
+    /// Whether the host has a queueing discipline, which can only be `fq`.
     #[inline]
     pub(super) fn has_fq(&self) -> bool {
         self.host_queue == HostQueue::Fq

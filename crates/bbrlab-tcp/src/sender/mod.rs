@@ -247,7 +247,8 @@ pub struct Sender {
     recovers_plainly: bool,
     /// Which short path sends new data.
     sending: Sending,
-    /// Whether the application has left Nagle's algorithm on.
+    /// How Nagle's algorithm applies by the application's choice: `Nonagle::On` unless the
+    /// application has switched it off.
     nonagle: Nonagle,
     /// Whether the receiver has discarded data that it had SACKed (reneging) since the recovery
     /// state was last Open.

@@ -55,9 +55,11 @@ impl Sender {
     }
 
     /// The last step of the processing of a pure ACK: sends what may be sent now, as
-    /// [`Self::send_pending`] does, and sets the retransmission timer. In most calls, the next
-    /// unsent data either waits for its departure time or is sent immediately. If data is sent,
-    /// sending sets the timer, and the function does not set the timer again.
+    /// [`Self::send_pending`] does, and sets the retransmission timer. The function has short paths
+    /// for the usual case, in which data is unsent and several packets are in flight. If pacing
+    /// then delays the next skb, only the timer is set. Otherwise, new data is sent as far as cwnd
+    /// and the peer's window allow it. If data is sent, sending sets the timer, and the function
+    /// does not set the timer again.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

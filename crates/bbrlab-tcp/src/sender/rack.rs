@@ -275,7 +275,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "this function has few call sites, which run mostly in a recovery"
+        reason = "this function has few call sites, so inlining adds little code and saves calls"
     )]
     pub(super) fn identify_packet_loss(&mut self, flag: &mut u32, host: &mut impl Host) {
         if self.board.head().is_none() {

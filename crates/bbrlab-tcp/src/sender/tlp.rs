@@ -129,9 +129,10 @@ impl Sender {
         self.set_timer(TimerPurpose::LossProbe, timeout, host);
     }
 
-    /// Returns the probe timeout in jiffies after new data, at most the time until the first packet
-    /// in flight times out. Several packets must be in flight. If the first packet was sent only
-    /// once, stores its send time in `oldest_us`.
+    /// Returns the probe timeout in jiffies for a timer that is armed because new data was sent.
+    /// The result is at most the time until the RTO of the first packet in flight expires. Several
+    /// packets must be in flight. If the first packet was sent only once, stores its send time in
+    /// `oldest_us`.
     #[inline(never)]
     fn probe_timeout_before_rto(&mut self) -> u32 {
         let Some(head) = self.board.head_sent() else { return self.tlp.timeout };

@@ -55,7 +55,7 @@ pub(super) fn refusals(run: &Run, kernel: Option<&Manifest>) -> Vec<Refusal> {
         let network = Network::of(run);
         let serial = network.served.iter().filter(|it| it.needs_serial()).count();
         if serial > SERIAL_MAX || network.served.len() > 200 {
-            all.no(Place::Top, "links", "has at most 16 queues that netem does not serve", None);
+            all.no(Place::Top, "links", "has at most 200 queues, 16 not served by netem", None);
         }
     }
     all.0

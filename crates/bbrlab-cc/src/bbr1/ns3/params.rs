@@ -45,7 +45,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "quantum",
         "\"tso\"",
-        "size of the three bursts that the window allows for; \"tso\": what the rate sends in a millisecond, \"segment\": one segment (ns-3)",
+        "size of the three bursts for which cwnd has room; \"tso\": what the rate sends in a millisecond; \"segment\": one segment (ns-3)",
     ),
     spec("probe_extra", "2", "packets added to the target in the probing phase (0 to 2)"),
     spec(
@@ -57,7 +57,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "losses",
         "\"linux\"",
-        "effect of losses and timeouts on cwnd and rounds; \"linux\": as in Linux; \"ns3\": a recovery begins no round, and losses reduce cwnd only in a recovery; \"port\": as in a port of BBR to ns-3 from 2018",
+        "effect of losses and timeouts on cwnd and rounds; \"linux\": as in Linux, \"ns3\": a recovery begins no round and only its losses reduce cwnd, \"port\": as in a port to ns-3 from 2018",
     ),
     spec(
         "rto_resets_full_bw",

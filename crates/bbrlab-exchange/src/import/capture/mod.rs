@@ -96,7 +96,8 @@ pub(crate) fn read(source: Source, side: Option<CaptureSide>) -> Result<Measurem
                 return Err(wrong(
                     &path,
                     &format!(
-                        "byte {at}: {reason}; a copy cut off at this byte has {packets} packets"
+                        "byte {at}: {reason}; a copy of the first {at} bytes can be imported, with \
+                         {packets} packets"
                     ),
                 ));
             }

@@ -3,7 +3,7 @@
 
 use bbrlab_cc::Draw;
 
-/// Maximum number of draws in one call.
+/// Maximum number of random numbers that the kernel draws in one recorded call of the algorithm.
 const CAPACITY: usize = 8;
 
 /// The random numbers that the kernel drew in a call, and the first draw in which our algorithm

@@ -59,8 +59,8 @@ impl Default for SweepChoice {
     }
 }
 
-/// The role of each swept key: it determines the position on the x axis, the colour, or the small
-/// multiple.
+/// The swept keys, divided by what shows their values: the x axis, the colours, or the small
+/// multiples.
 pub(super) struct Keys<'a> {
     pub(super) axis: &'a str,
     pub(super) color: Option<&'a str>,

@@ -481,8 +481,8 @@ impl<'a> Sheet<'a> {
             let share = |part: u32| f64::from(part) / f64::from(PARTS);
             let (low, high) = (share(part), share(part + 1));
             let color = palette::heat(f64::midpoint(low, high));
-            // Each strip extends to the right end and the next strip is drawn over it, so no gap
-            // between strips is visible.
+            // Each strip extends to the top of the bar, and the next strip is drawn over its upper
+            // part, so no gap between strips is visible.
             let to = panel.bottom - low * height;
             panel.canvas.fill((left, panel.top), (right, to), color, 1.0);
         }

@@ -107,7 +107,7 @@ impl LinkSpec {
         if stops && self.link.rate_change == RateChange::Keep {
             let title = format!("`{}`: expected \"follow\"", keys.name("rate_change"));
             let found =
-                "found \"keep\", with which a packet that arrives at a rate of 0 never leaves";
+                "found \"keep\", with which a packet that arrives while the rate is 0 never leaves";
             let at = keys.key_at("rate_change").unwrap_or(keys.at);
             reader.problem(at, title, found, Vec::new());
         }

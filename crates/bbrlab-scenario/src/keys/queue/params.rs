@@ -172,8 +172,8 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "bandwidth",
-        "for `red` the rate at which the average decays while the link is idle, by default the link's rate; for `cake` \
-         the rate of its shaper, which replaces the link's `rate`",
+        "for `red` the rate that determines, with `avpkt`, how fast the average decays while the link is idle, by \
+         default the link's rate; for `cake` the rate of its shaper, which replaces the link's `rate`",
         Access::OptionalRate(|queue| match queue {
             Queue::Red(red) => Some(&mut red.bandwidth),
             Queue::Cake(cake) => Some(&mut cake.bandwidth),

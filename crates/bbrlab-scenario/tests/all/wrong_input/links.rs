@@ -477,7 +477,7 @@ fn schedules() {
             "50Mbit/s" -> [["0s", "0Mbit/s"], ["1s", "5Mbit/s"]] | 4:8-45 | found a schedule that begins with a rate of 0
             "50Mbit/s" -> [["0s", "5Mbit/s"], ["1s", "0Mbit/s"]] | 4:8-45 | found a schedule that ends with a rate of 0, at which nothing would ever leave
         `bottleneck.rate_change`: expected "follow"
-            "50Mbit/s" -> [["0s", "5Mbit/s"], ["1s", "0Mbit/s"], ["2s", "5Mbit/s"]]; rate_change = "keep" | 5:1-11 | found "keep", with which a packet that arrives at a rate of 0 never leaves
+            "50Mbit/s" -> [["0s", "5Mbit/s"], ["1s", "0Mbit/s"], ["2s", "5Mbit/s"]]; rate_change = "keep" | 5:1-11 | found "keep", with which a packet that arrives while the rate is 0 never leaves
         `bottleneck.delay`: expected a time such as "30ms"
             "5ms" -> [["0s", "5Mbit/s"]] | 5:17-25 | found "5Mbit/s", whose unit is none of ns, us, ms, s, min or h
         `bottleneck.delay`: expected a schedule that begins at "0s"
@@ -627,7 +627,7 @@ fn models_of_paths() {
         `bottleneck.trace.model`: expected a run shorter than 500s with a `blockage`
             = duration = "10min"; [bottleneck]; trace = { model = "blockage", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "9s", outage = "1s" }; [[flows]]; cc = "reno" | 3:19-28 | found a run of 600s: the state may change every 10ms
         `bottleneck.rate_change`: expected "follow"
-            rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "leo", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s", outage = "9ms" }; rate_change = "keep" | 5:1-11 | found "keep", with which a packet that arrives at a rate of 0 never leaves
+            rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "leo", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s", outage = "9ms" }; rate_change = "keep" | 5:1-11 | found "keep", with which a packet that arrives while the rate is 0 never leaves
     "#]]);
 }
 

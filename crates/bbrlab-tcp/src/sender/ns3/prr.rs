@@ -170,8 +170,9 @@ mod tests {
         assert_eq!(room(Recovery::Prr, (8, 8), 5, false, true), 2);
         assert_eq!(room(Recovery::PrrSsrb, (8, 4), 5, false, false), 1);
         assert_eq!(room(Recovery::PrrSsrb, (8, 4), 2, false, true), 6);
-        // Delivered minus sent, 9 - 10, wraps to 2^32 - 1, which is above `delivered` and is -1 as
-        // a signed number. `is_repaired` allows one more segment, so the limit is 0.
+        // 8 packets were delivered before this ACK, and the ACK delivers one more. Delivered minus
+        // sent, 9 - 10, wraps to 2^32 - 1. This is above the 1 packet that this ACK delivers, and
+        // is -1 as a signed number. `is_repaired` allows one more segment, so the limit is 0.
         assert_eq!(room(Recovery::PrrSsrb, (8, 10), 5, false, true), 0);
     }
 }

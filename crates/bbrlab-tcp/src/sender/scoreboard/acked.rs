@@ -17,7 +17,7 @@ use crate::segment::flag;
 /// A copy of an skb that an ACK removed, wholly or in part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acked {
-    /// First sequence number of the skb before the ACK.
+    /// The skb's first sequence number, as it was before the ACK removed any part of the skb.
     pub(crate) seq: u32,
     /// One past the last sequence number of the skb, even if only a part of the skb was removed.
     pub(crate) end_seq: u32,

@@ -180,7 +180,8 @@ impl Scoreboard {
         self.queue.retransmission(at.0)
     }
 
-    /// Adds an skb whose new data has departed to the skbs in flight; `sent` is a copy of this skb.
+    /// Moves an skb into the skbs in flight, after its new data has departed. `sent` has the values
+    /// of this skb.
     /// Linux: `tcp_event_new_data_sent`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function runs for every packet")]

@@ -208,10 +208,11 @@ impl Queue {
         self.new_links_of(id).retransmission = retransmission;
     }
 
-    /// Counts the retransmission of a plain lost skb in the skb's links. (Without SACK, a lost skb
-    /// can be plain: a duplicate or partial ACK marks the first skb lost without linking it.)
-    /// `tags` are the skb's tags before the retransmission. Returns the number of earlier
-    /// transmissions.
+    /// Counts the retransmission of a lost skb that is still plain; the caller links the skb
+    /// afterwards. The count is stored in `links`, which has an entry for each slot, also for those
+    /// of plain skbs. (Without SACK, a lost skb can be plain: a duplicate or partial ACK marks the
+    /// first skb lost without linking it.) `tags` are the skb's tags before the retransmission.
+    /// Returns the number of earlier transmissions.
     #[cold]
     fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
         let own = self.new_links_of(id);
@@ -464,9 +465,9 @@ impl Queue {
         id
     }
 
-    /// Writes only the first fields of an unsent skb into the slot of the next new skb: its
-    /// sequence numbers and flags. The caller writes all other fields, including the number of
-    /// segments, which [`Self::place`] computes.
+    /// Writes only the sequence numbers and flags of an unsent skb, into the slot of the next new
+    /// skb. The caller writes all other fields, including the number of segments, which
+    /// [`Self::place`] computes.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function runs for every packet")]
     pub(super) fn place_begun(&mut self, written: Written) -> (SkbId, &mut Skb) {
@@ -592,8 +593,9 @@ impl Queue {
         }
         let place = widened(id) & self.ring.len().wrapping_sub(1);
         let (skb, own) = (&mut self.ring[place], &mut self.links[place]);
-        // The count of transmissions must be valid in every linked skb, because merging may later
-        // copy the tag `EVER_RETRANS` from another skb to this one.
+        // The count `retransmission` is read only in an skb with the tag `EVER_RETRANS`. Merging
+        // may later copy this tag from another skb to `id`, so the count of `id` must be valid even
+        // if `id` was never retransmitted.
         let is_sent_again = skb.has(tag::EVER_RETRANS);
         let retransmission = if is_sent_again { own.retransmission } else { 0 };
         skb.add_tags(tag::LINKED);
@@ -812,10 +814,10 @@ impl Queue {
         Some(run)
     }
 
-    /// The part of [`Self::gather`] for a single plain skb that directly follows a hole: puts the
-    /// skb, and all plain skbs before it, into the linked list in order of sequence number, and
-    /// marks the skb SACKed, but merges nothing. Returns `None` if the skb does not end at `end`,
-    /// has SYN or FIN, or is the first plain skb.
+    /// The part of [`Self::gather`] for a single plain skb that directly follows a hole. Puts this
+    /// skb, and all plain skbs before it, into the linked list in order of sequence number. Marks
+    /// this skb SACKed, but merges nothing. Returns `None` if the skb does not end at `end`, has
+    /// SYN or FIN, or is the first plain skb.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function has only one call site")]
     pub(super) fn gather_apart(&mut self, id: SkbId, end: u32) -> Option<Run> {
@@ -987,8 +989,8 @@ impl Queue {
         if self.plain == self.end { self.sorted.tail } else { places_on(self.end, u32::MAX) }
     }
 
-    /// Makes a linked skb that was just sent the youngest in the order by time. The skb must not be
-    /// in that order yet.
+    /// Adds a linked skb, which was just sent, to the order by time as the youngest skb. The skb
+    /// must not be in that order yet.
     #[inline]
     pub(super) fn append_again(&mut self, id: SkbId) {
         debug_assert!(self[id].has(tag::LINKED) && !self.is_in_order(id));

@@ -22,7 +22,8 @@ use super::{Counting, Cursor, Scoreboard, is_spare};
 use crate::rate::{DeliveredSkb, Notes, PackedStamps};
 use crate::segment::SackBlock;
 
-/// Number of SACK blocks that fit into a header. Linux: `TCP_NUM_SACKS`.
+/// Maximum number of SACK blocks in a TCP header; with timestamps, at most three fit. Linux:
+/// `TCP_NUM_SACKS`.
 pub(crate) const NUM_SACKS: usize = 4;
 
 /// Exclusive upper limit for the bytes of a merged skb. Linux: `65535 * TCP_MIN_GSO_SIZE`.
@@ -194,7 +195,7 @@ struct Piece {
 enum Shift {
     /// The covered part was merged into the skb with this id.
     Merged(SkbId),
-    /// The skb is not covered and does not change.
+    /// The block covers no whole segment of the skb, so the skb does not change.
     Nothing,
     /// The skb cannot be merged and must be tagged in place.
     Fallback,
@@ -209,7 +210,7 @@ impl Scoreboard {
     /// or overlaps no block of the previous ACK. A receiver reports the newest data first, so
     /// nearly every ACK meets both conditions.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each path that processes ACKs gets its own copy")]
+    #[expect(clippy::inline_always, reason = "a copy in each path saves a call per ACK")]
     pub(crate) fn new_data_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
         if self.out.sacked() == 0 {
             return None;

@@ -56,8 +56,9 @@ fn what_every_packet_touches_is_in_two_lines() {
     );
 }
 
-/// Duplicate ACKs may mark as lost an skb that is still plain, if nothing was SACKed and the order
-/// of skbs by time is still the order of sequence numbers.
+/// An skb is plain until it is retransmitted, SACKed, split or merged. Duplicate ACKs may mark a
+/// plain skb as lost, because a loss mark changes the skb's position neither in the order of
+/// sequence numbers nor in the order by time.
 #[test]
 fn a_lost_skb_that_is_still_plain_is_counted_when_it_is_sent_again() {
     const MSS: u32 = 1000;
