@@ -9,8 +9,8 @@
 
 The script reads Rust code (comments, and string literals of five words or more), Python code (comments and docstrings),
 scenarios (comments) and Markdown pages. The script skips code blocks, `inline code`, examples in docstrings, images,
-names with an underscore, and generated regions (from "<!-- ... ritten from" to "<!-- End of"). In tables, the script
-checks only the length of cells.
+names with an underscore, and generated regions. A generated region begins with a comment "<!-- ..." that has "Written
+from" or "written from", and ends with a comment "<!-- End of". In tables, the script checks only the length of cells.
 
 A hit is a suspicion: the writer decides. `xtask/prose-exceptions.txt` lists the hits that stay, each with its reason; a
 line of this list that excuses nothing is an error. Exit status: 1 if there are hits, or lines that excuse nothing,
@@ -74,7 +74,7 @@ WORD = re.compile(r"\w[\w'.%/-]*")
 def rust(text):
     """Yields comments and string literals of Rust as (line number, kind, body).
 
-    The kind is `///`, `//!`, `//` or `string`, or None for a line with neither.
+    The kind is `///`, `//!`, `//` or `string`. For a line without comments and string literals, it is None.
 
     The function splits literals at their line breaks, and skips literals that are data, such as scenario files.
     """

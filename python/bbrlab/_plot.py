@@ -214,8 +214,8 @@ class RunPlots:
             panels: Any of `throughput`, `rtt`, `cwnd`, `inflight`, `pacing` and `queue`.
             group: The groups of flows to draw; by default all.
             title: The title; by default, a new figure has the scenario's title. An empty text omits the title.
-            legend: Whether to draw a legend of 2 to 16 lines, or its place: "top", or a place in the axes such as
-                "best". Altair ignores this argument.
+            legend: Whether to draw a legend, or its place: "top", or a place in the axes such as "best". With a single
+                line, or with more than 16, no legend is drawn. Altair ignores this argument.
             labels: Texts for names of flows, links and axes.
             axes: The axes to draw on, one per panel, instead of new ones.
             backend: `matplotlib`, or `altair`.
@@ -539,16 +539,17 @@ class SweepPlots:
             hue: What colours show: `group`, or a swept key. Dashes and marks then show the remaining keys and the
                 groups. By default, each line has its own colour.
             col: A swept key with a panel for each of its values.
-            group: The groups to draw, by their names in `flows` or in the printed table, such as `flows[0]`. With
-                `group`, a metric of single flows is the mean over the flows of a group, in each run.
+            group: The groups to draw, by their names in the column `group` of the results' table `flows`, or by the
+                names in the printed table, such as `flows[0]`. With `group`, a metric of single flows is the mean over
+                the flows of a group, in each run.
             flow: The number of the flow to draw, instead of groups.
             link: The link to draw, for a column of `links`.
             where: Swept keys, each with one value or a list of values; runs with other values are excluded.
             seeds: Whether to draw a dot for each run, on lines with several seeds. Altair draws no dots.
             title: The title; by default, a new figure has the scenario's title, followed by the chosen groups, flow,
                 link and values. An empty text omits the title.
-            legend: Whether to draw a legend of 2 to 16 lines, or its place: "top", or a place in the axes such as
-                "best". Altair ignores this argument.
+            legend: Whether to draw a legend, or its place: "top", or a place in the axes such as "best". With a single
+                line, or with more than 16, no legend is drawn. Altair ignores this argument.
             labels: Texts for names of groups, keys, values and metrics. A key whose text is empty is not named in the
                 legend.
             ax: The axes to draw on; with `col`, one per panel.
@@ -596,8 +597,8 @@ class SweepPlots:
             link: The link to draw, for a column of `links`.
             where: Swept keys, each with one value or a list of values; runs with other values are excluded.
             title: The title; by default, a new figure has the scenario's title. An empty text omits the title.
-            legend: Whether to draw a legend of 2 to 16 lines, or its place: "top", or a place in the axes such as
-                "best". Altair ignores this argument.
+            legend: Whether to draw a legend, or its place: "top", or a place in the axes such as "best". With a single
+                line, or with more than 16, no legend is drawn. Altair ignores this argument.
             labels: Texts for names of groups and metrics.
             ax: The axes to draw on.
             backend: `matplotlib`, or `altair`.

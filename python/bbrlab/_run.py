@@ -181,7 +181,8 @@ def sweep(
         pictures: Whether to write the sweep's plots to the folder.
         jobs: Number of concurrent runs; one per processor by default.
         limit: Maximum work in data packets; 10 000 000 000 by default. A byte of memory counts as one packet, a row of
-            a time series as 100. With an executor, the limit applies to each chunk of runs.
+            a time series as 100. With an executor, the limit applies to each chunk of runs (the runs that a
+            worker gets at once), not to the whole sweep.
         executor: A `concurrent.futures.Executor`, such as Dask's `client.get_executor()`, or a pool with `apply_async`,
             such as Ray's. The executor's workers compute the runs, the heaviest first. The workers write the runs to
             `out`, which all of them must be able to access, or return the runs. The runs of a lost worker are

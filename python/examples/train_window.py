@@ -2,9 +2,9 @@
 
 Each episode draws a new rate, RTT and buffer, and half of the episodes change their rate midway, so no fixed window
 fits all episodes. The policy has four parameters. The next action is a linear function of three quantities: log2(RTT /
-minimum RTT), the loss, and the log2 of the ratio of the packets delivered per minimum RTT to the window. The
-cross-entropy method finds the parameters: the best of several draws from a normal distribution determine the next
-distribution. The reward is the environment's default, `log_power`.
+minimum RTT), the loss, and log2(packets delivered per minimum RTT / window). The cross-entropy method finds the
+parameters: the best of several draws from a normal distribution determine the next distribution. The reward is the
+environment's default, `log_power`.
 
     pip install "./python[gym]"
     python train_window.py
@@ -65,8 +65,8 @@ def learnt(theta: npt.NDArray[np.float64]) -> Policy:
         if rtt == 0 or min_rtt == 0:
             return 0.0
         stretch = math.log2(rtt / min_rtt)
-        # `used` is the number of packets of 1448 bytes that are delivered per minimum RTT, and `spare` is log2 of the
-        # ratio of `used` to the window.
+        # `used` is the number of packets of 1448 bytes that are delivered per minimum RTT, and `spare` is log2(`used` /
+        # window).
         used = throughput * min_rtt / (1448 * 8 / 1e3)
         spare = math.log2(max(used, CWND_MIN) / max(cwnd, CWND_MIN))
         return float(theta @ (1.0, stretch, loss, spare))

@@ -593,7 +593,7 @@ def test_other_threads_go_on(stop: str) -> None:
     counter = threading.Thread(target=count)
     counter.start()
     try:
-        # The wait has no time limit, so the test does not depend on the machine's speed.
+        # The run goes on until the other thread has counted to 6, however long this takes on a slow machine.
         with pytest.raises(StopIteration):
             bl.run({**DUMBBELL, "flows": flows, "duration": "3000s", "sample": "off"}, progress=enough)
     finally:

@@ -1,4 +1,5 @@
-//! The checked build, with which the gate checks, tests and documents the crates.
+//! The checked build: cargo's settings for the steps of the gate (`cargo xtask check`) that run
+//! clippy, the tests and rustdoc.
 //!
 //! This is the release build with debug assertions and overflow checks in our own crates, which are
 //! optimised as in the profile `dev`.

@@ -31,7 +31,7 @@ use std::time::Instant;
 const USAGE: &str =
     "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|site|web|replication|published|explanations|disciplines|contradictions|notes>
   check   format, crate map, lints, WebAssembly, all tests, documentation, checked and release builds agree, Python, the lab's page, speed
-  rooms   checks without a build: crate map, import circles, dependencies, mentions in pages, files of a release, no tracked results, prose
+  rooms   checks without a build: crate map, import circles, dependencies, files and items that pages and comments name, files of a release, results in git, prose
   bless   rewrite expected test output (then read the diff)
   python  the Python package: build, tests, types
   bench   the speed table, with instructions, cache misses and ns-3; ratios to results/bench.json

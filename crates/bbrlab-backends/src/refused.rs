@@ -1,5 +1,5 @@
-//! The list of the keys of a run that a back end refuses, and the refusals that several back ends
-//! share.
+//! The refusals of a back end: a list of the keys in a run that the back end does not support. This
+//! module also has the refusals that several back ends share.
 
 use bbrlab_link::Link;
 use bbrlab_run::{Flow, FlowClass, FlowSettings, Frames, Hop, Place, Profile, Run, Sample, Source};

@@ -32,8 +32,8 @@ impl Temporary {
     }
 
     /// Creates a folder with a name that does not exist yet in `parent`, the system's folder for
-    /// temporary files. A folder that already has the name may contain files of an earlier run. It
-    /// may also contain another user's links to other files, because all users share `parent`.
+    /// temporary files. A folder that already has the name may contain files of an earlier run, or,
+    /// because all users share `parent`, another user's links to other files.
     fn new_in(parent: &Path, name: &str) -> Result<Self, String> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let start = format!("bbrlab-{name}-{}", std::process::id());

@@ -127,8 +127,9 @@ pub struct Field<R: 'static> {
     pub about: About,
     /// Reads the field as 64 bits, sign-extended if the type is signed.
     pub get: fn(&R) -> i64,
-    /// Stores the low bits of a value in the field; returns `false` if the field's type has no such
-    /// value.
+    /// Stores a value in the field. An integer gets the low bits of the value, and a `bool` gets
+    /// true unless the value is 0. An enum gets the variant with this number; if there is none, the
+    /// field stays unchanged and the function returns `false`.
     pub put: fn(&mut R, i64) -> bool,
 }
 
@@ -181,7 +182,9 @@ pub(crate) trait Value: Copy {
 
     fn bits(self) -> i64;
 
-    /// Returns the value whose low bits are `bits`; `None` if the type has no such value.
+    /// Returns the value of this type for `bits`. An integer narrower than 64 bits takes the low
+    /// bits of `bits`. A `bool` is true unless `bits` is 0. An enum is the variant with this
+    /// number. Returns `None` if an enum has no such variant.
     fn of(bits: i64) -> Option<Self>;
 }
 

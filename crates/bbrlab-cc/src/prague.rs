@@ -12,8 +12,9 @@
 //!
 //! If cwnd is at most four packets and a mark has been seen, Prague adapts a rate instead of w. The
 //! rate follows the same rules as w, but an RTT below 25 ms counts as 25 ms. While Prague adapts a
-//! rate, the pacing rate is 3 % above the adapted rate in the first half of this RTT, and 3 % below
-//! it in the second half.
+//! rate, the pacing rate is 3 % above the adapted rate for half an RTT after each update of alpha
+//! (with an RTT below 25 ms: for 12.5 ms). From then until the next update, the pacing rate is 3 %
+//! below the adapted rate.
 //!
 //! Sources: [linux-prague] `net/ipv4/tcp_prague.c`, version 0.7; [rfc9331].
 //! Deviations:
@@ -23,7 +24,8 @@
 //! 2. Below about 1 Mbit/s the kernel sends smaller packets. In bbrlab, packets keep their size.
 //! 3. Without ECN, the kernel's Prague changes to Reno with PRR. In bbrlab, Reno reduces cwnd at
 //!    once.
-//! 4. `alpha * w` has 128 bits; in the kernel this product overflows if w is above 2^20 packets.
+//! 4. The product `alpha * w`, by which a mark reduces the window w, has 128 bits. In the kernel,
+//!    this product overflows if w is above 2^20 packets.
 
 use std::cmp::Ordering;
 

@@ -127,7 +127,7 @@ Examples:
   bbrlab export examples.dumbbell --script > dumbbell.sh
   bbrlab export bbrlab-runs --csv --out tables")]
     Export(ExportArgs),
-    /// Measure the speed of this machine and build
+    /// Measure the speed of this build of bbrlab on this machine
     #[command(
         long_about = BENCH_ABOUT,
         after_help = "Examples:
@@ -890,7 +890,7 @@ fn packets(text: &str) -> Result<u64, String> {
 }
 
 /// The help text of `bench`.
-const BENCH_ABOUT: &str = "Measure the speed of this machine and build
+const BENCH_ABOUT: &str = "Measure the speed of this build of bbrlab on this machine
 
 Each case is a fixed simulation that writes no files. Case a has one flow at 50 Mbit/s, b 16 flows at 1 Gbit/s, and c \
 1,000 flows at 10 Gbit/s. Case d has 100,000 flows at 100 Gbit/s, d-tenth 10,000 flows at 10 Gbit/s. These cases use \

@@ -483,13 +483,14 @@ fn acks_per_packet(class: &FlowClass, active: &Activity) -> f64 {
     if class.is_udp {
         return 0.0;
     }
-    // Below this packet rate, the timer of a delayed ACK expires before a second packet arrives.
+    // Below 50 packets per second, the estimate assumes that delayed ACKs wait for no second
+    // packet.
     if active.packets < 50.0 * active.active_s {
         return 1.0;
     }
     let of_connection = active.packets / active.connections.max(1.0);
-    // A flow that often waits for timeouts has a cwnd of a few packets, so each of its packets gets
-    // an ACK.
+    // The estimate assumes that the packets of a flow that waits for a timeout get an ACK each,
+    // because cwnd is then a few packets.
     let one_by_one = (ACKED_ONE_BY_ONE / of_connection.max(1.0)).min(1.0)
         + active.starved_s / active.flow_s.max(1e-9);
     0.5 + 0.5 * one_by_one.min(1.0)

@@ -321,8 +321,9 @@ fn cuts(classes: &[Class], links: &[Link], end_s: f64) -> Vec<f64> {
 fn slice(classes: &mut [Class], links: &[Link], from_s: f64, to_s: f64) {
     let mut room: Vec<f64> =
         links.iter().map(|link| capacity_bytes(&link.rate, from_s, to_s)).collect();
-    // The weights are the flow-seconds of the classes. Classes with the same rate per flow
-    // therefore send the same number of packets per unit of weight.
+    // The weight of a class is its flow-seconds. `level` is the number of packets per flow-second:
+    // it rises for all classes together, until a link is full or a class has sent what it wanted.
+    // Each class that goes on therefore has the same rate per flow.
     let mut open: Vec<(usize, f64, f64)> = Vec::new();
     for (number, class) in classes.iter().enumerate() {
         let weight = class.weight(class.starts.present_s(from_s, to_s));

@@ -23,8 +23,9 @@ pub struct SocketLimit {
     /// it.
     pub least_bits_per_s: f64,
     /// The upper bound of the flow's goodput in bits per second; `None` if the path, or the flow's
-    /// pacing limit, is not faster than this bound. The two bounds differ if the sender's buffer
-    /// sets the limit, because the amount of data in this buffer changes.
+    /// pacing limit, is not faster than this bound. The two bounds differ only if the sender's
+    /// buffer sets the limit: after the buffer was full, the sender writes again only when at most
+    /// two thirds of it are in use. The amount of data in the buffer therefore changes.
     pub most_bits_per_s: Option<f64>,
     /// The key of `[stack]` that sets the size of the socket's buffer or receive window from which
     /// this limit follows.

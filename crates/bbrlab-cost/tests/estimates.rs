@@ -112,11 +112,12 @@ fn flows_that_come_faster_than_they_are_served_wait_and_try_again() {
     };
     let (all, few) = (come(10_000, 1_000_000), come(10_000, 100));
     assert_eq!(all.data_packets, few.data_packets);
-    // 58,600 flows still wait when the run ends. Each waiting flow has sent its initial window, and
-    // has retried about three times in the three seconds that a flow waits on average.
+    // In `all`, 58,600 flows still wait for the link when the run ends. Each of them has sent its
+    // initial window, and has retried about three times in the three seconds that a flow waits on
+    // average.
     assert!(all.events > 58_600 * (7 + 2 * 3), "{}", all.events);
     assert!(all.memory_bytes > 58_600 * 5600);
-    // A rejected flow causes one event.
+    // In `few`, flows are rejected instead of waiting. A rejected flow causes one event.
     assert!(few.events > 58_600 && few.events < 58_600 + 4 * few.data_packets, "{}", few.events);
     assert!(all.work > 15.0 * few.work);
     // At 100 arrivals per second the link serves every flow.

@@ -33,7 +33,7 @@ pub(crate) struct Heap {
     top: (Key, u32),
     /// The least key below the top and its slot; [`Key::NEVER`] if there is none.
     least: (Key, usize),
-    /// Whether the slot of the top is empty.
+    /// Whether the heap has no entry in `top`: the heap is empty, or the entry in `top` was popped.
     hole: bool,
     /// The entries below the top, by slot. Slot `n` is child `n % 4` of node `n / 4`. Node 0 is the
     /// top; node `n + 1` is the entry in slot `n`.

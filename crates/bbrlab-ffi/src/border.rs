@@ -103,14 +103,15 @@ fn check<T: WithSize>(of: *const T) -> Result<(), Failed> {
 /// Reads a struct of the C program.
 pub(crate) fn read<T: WithSize>(of: *const T) -> Result<T, Failed> {
     check(of)?;
-    // SAFETY: the pointer is valid, aligned, and the struct has at least this size.
+    // SAFETY: the header demands that the pointer is valid. `check` has verified that it is aligned,
+    // and that the struct states at least the size of `T`.
     Ok(unsafe { of.read() })
 }
 
 /// Writes a struct of the C program, except its size: the size stays as the program has set it.
 pub(crate) fn write<T: WithSize>(of: *mut T, value: T) -> Result<(), Failed> {
     check(of.cast_const())?;
-    // SAFETY: the pointer is valid, aligned, and the struct has at least this size.
+    // SAFETY: as in `read`.
     unsafe {
         let size = of.cast::<u32>().read();
         of.write(value);

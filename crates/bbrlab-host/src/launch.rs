@@ -142,7 +142,8 @@ pub fn launch(
     })
 }
 
-/// A request that the program that opens the flows' sockets end early.
+/// A request to the program that opens the flows' sockets. After the request, the program ends
+/// before the planned end of the run.
 struct Ending {
     socket: UnixStream,
     /// The time of the request; `None` until the request is made.

@@ -143,7 +143,7 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<(), LabError> {
 /// Creates a folder and its missing parents.
 ///
 /// # Errors
-/// Fails if a file is in the way, or the system reports an error.
+/// Fails if `folder` is empty, if a file is in the way, or if the system reports an error.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), LabError> {
     if folder.as_os_str().is_empty() {
         let text = "expected a folder, found an empty text; \".\" is the current folder";

@@ -676,12 +676,12 @@ impl<'a, 's> Work<'a, 's> {
 }
 
 /// Writes the files of a run that was computed without a folder, as `bbrlab run --no-pictures`
-/// writes them, and the texts of the run's custom congestion controls. With `force`, writing a run
-/// overwrites any contents of the folder.
+/// writes them, and the texts of the run's custom congestion controls. With `force`, the function
+/// writes the files whatever the folder contains.
 ///
 /// # Errors
-/// Fails if the folder contains other results or files that no run wrote, or a file cannot be
-/// written.
+/// Fails if a file cannot be written. Without `force`, also fails if the folder contains other
+/// results or files that no run wrote.
 pub fn save_run(
     folder: &Path,
     scenario_toml: &str,

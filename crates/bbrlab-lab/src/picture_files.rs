@@ -324,7 +324,7 @@ pub fn missing_runs(folder: &Path) -> Vec<String> {
         if let Some(mut plan) = scenario.as_ref().and_then(SeedPlan::of) {
             plan.take_known(&runs);
             return (!plan.is_complete()).then(|| {
-                format!("{shown}: {there} runs are there, and its `repeat` needs more; bbrlab run {shown} computes them")
+                format!("{shown}: {there} runs are complete, and `repeat` needs more; `bbrlab run {shown}` computes the others")
             });
         }
         ((there as u64) < wanted).then(|| {

@@ -124,7 +124,7 @@ mod tests {
             "{twice}"
         );
         for file in ["scenario.toml", "summary.json"] {
-            // Each of these names is accepted if the folder has no other file of results.
+            // A file that does not exist yet is accepted, even with the name of a file of results.
             assert_eq!(refused(&[file]), None);
             fs::write(scratch.path().join(file), "").unwrap();
         }

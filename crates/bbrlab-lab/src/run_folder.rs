@@ -336,8 +336,8 @@ pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> 
     if holds_only(folder, is_folder) { Found::Nothing } else { Found::Unmarked }
 }
 
-/// Whether every complete run in a sweep's folder is at a point of the scenario `wanted`. If so,
-/// the summary of `wanted` would include every run in the folder. Seeds are not compared.
+/// Whether every complete run in a sweep's folder is at a point of the scenario `wanted`. Seeds are
+/// not compared, so a run's seed need not be one of the seeds of `wanted`.
 fn has_points_of(wanted: &Scenario, folder: &Path) -> bool {
     let points: BTreeSet<&str> =
         (0..wanted.points()).map(|point| wanted.point_hash(point)).collect();

@@ -9,9 +9,9 @@
 //! microsecond later can change the mode.
 //!
 //! On both sides, mean queues and mean smoothed RTTs are means of periodic samples, at the sampling
-//! period of the recorded runs, because the recordings have no time averages of queues. The mean of
-//! samples differs from the time average if, for example, an application writes at multiples of
-//! this period.
+//! period of the recorded runs. The recordings have only such means of smoothed RTTs and queues,
+//! and no time averages of queues. The mean of samples differs from the time average if, for
+//! example, an application writes at multiples of this period.
 //!
 //! | file | idea |
 //! | --- | --- |

@@ -3,7 +3,7 @@
 //!
 //! In the recorded Linux runs, the bottleneck is an exact serialiser after the queue discipline.
 //! The packet in service is no longer in the discipline, as at our links. A policer precedes the
-//! discipline. If there are two bottlenecks, both have the discipline: flow 0 passes both
+//! discipline. If there are two bottlenecks, both have the discipline. Flow 0 passes both
 //! bottlenecks, flow 1 only the first and flow 2 only the second. Slots are settings of the `netem`
 //! that delays data or ACKs. With slots, our scenario writes the delay as a link's delay, not as a
 //! flow's.

@@ -21,7 +21,8 @@ use bbrlab_net::{
 };
 use bbrlab_units::{BitRate, Ecn, Packets, Span, Time};
 
-/// A payload of the size of a TCP segment without SACK blocks.
+/// A payload of 32 bytes of memory, about as many as the simulator stores for a TCP segment without
+/// SACK blocks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Payload([u64; 4]);
 

@@ -45,10 +45,11 @@ impl Lane {
     /// Adds a packet that arrives at `at`. Returns true if the packet is the new head, which needs
     /// an entry in the event queue.
     ///
-    /// Packets enter in the order of their arrival times. Packets with equal times enter in the
-    /// order of the events that sent them. This is also the order of the packets' keys, unless a
-    /// packet has just crossed a path without delay. A packet that would break the order of keys is
-    /// inserted further ahead, so that the order of events never depends on lanes.
+    /// Packets enter in the order of their arrival times and, at equal times, in the order of the
+    /// events that sent them. Usually, the packets' keys have the same order. The exception is a
+    /// packet that has just crossed a path without delay: the event that sent it can have a lesser
+    /// key than an earlier event of the same time. Such a packet is inserted further ahead, so that
+    /// the order of events never depends on lanes.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

@@ -114,7 +114,7 @@ impl<'a, P: PacketData> Arrival<'a, P> {
         self.packet.tag.is_data()
     }
 
-    /// Returns the payload as sent.
+    /// Returns the payload as the sending host passed it to the network.
     #[must_use]
     #[inline]
     pub fn payload(&self) -> &'a P {
@@ -126,7 +126,8 @@ impl<'a, P: PacketData> Arrival<'a, P> {
         self.packet
     }
 
-    /// Returns the packet's extra data as sent.
+    /// Returns the packet's extra data ([`Outgoing::extra`]) as the sending host passed it to the
+    /// network.
     #[must_use]
     #[inline]
     pub fn extra(&self) -> Option<&'a P::Extra> {

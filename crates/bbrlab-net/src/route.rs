@@ -20,7 +20,7 @@ pub enum RouteStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteId(pub(crate) u32);
 
-/// The link or host at the end of a leg.
+/// The end of a leg: a link, a host, or a place where sent packets are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Target {
     Link(LinkId),

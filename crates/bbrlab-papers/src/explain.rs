@@ -84,8 +84,9 @@ pub enum ArtifactCause {
     AnyOf {
         /// The switches that each make the claim true alone.
         enough: Vec<String>,
-        /// The switches among `enough` that cannot be turned off while the others are on. Whether
-        /// the claim needs these switches is unknown.
+        /// The switches among `enough` without which the experiment cannot be run: it fails if only
+        /// this switch is off and all other switches of the setting are on. Whether the claim needs
+        /// these switches is unknown.
         not_without: Vec<String>,
     },
     /// Two switches that make the claim true together.
@@ -186,8 +187,9 @@ impl ArtifactCause {
                 };
                 match needed.as_slice() {
                     [] => words.push_str("; none is needed"),
-                    [one] => words.push_str(&format!("; needed is {one}")),
-                    needed => words.push_str(&format!("; needed are {}", needed.join(", "))),
+                    [one] => words.push_str(&format!("; the only needed switch is {one}")),
+                    needed => words
+                        .push_str(&format!("; the only needed switches are {}", needed.join(", "))),
                 }
                 words
             }
@@ -513,10 +515,13 @@ mod tests {
         let words = cause_of(&effects, Some((1, 2)), 1).describe();
         assert_eq!(words, "made by b together with c, and by neither alone");
         let words = cause_of(&effects, None, 3).describe();
-        assert_eq!(words, "made by more than two switches together; needed are b, c");
+        assert_eq!(
+            words,
+            "made by more than two switches together; the only needed switches are b, c"
+        );
         let words = cause_of(&effects, None, 1).describe();
         let pairs = "made by no switch alone and by no pair of those that were run (1; 2 were not)";
-        assert_eq!(words, format!("{pairs}; needed are b, c"));
+        assert_eq!(words, format!("{pairs}; the only needed switches are b, c"));
     }
 
     #[test]

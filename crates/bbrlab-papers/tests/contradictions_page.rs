@@ -131,7 +131,7 @@ const TABLES: &[Table] = &[
     Table {
         section: "x08",
         scenario: "x08",
-        corner: "Jain's index of the three seeds · median use of the link",
+        corner: "Jain's index of each of three seeds · median utilisation of the link",
         columns: &["10 ms", "20 ms", "40 ms"],
         rows: &[
             "all of 3.40",

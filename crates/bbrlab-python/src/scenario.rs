@@ -287,7 +287,8 @@ impl PyScenario {
     ///     seeds: Runs per sweep point, each with its own seed.
     ///
     /// Raises:
-    ///     `ScenarioError`: If the scenario is invalid at a sweep point, or has too many of them.
+    ///     `ScenarioError`: If the scenario is invalid at a sweep point, or has too many sweep
+    ///         points.
     ///
     /// >>> import bbrlab as bl
     /// >>> s = bl.Scenario("examples.dumbbell").swept({"flows.cc": ["bbr1", "cubic"], "flows.count": [1, 2, 4]}, seeds=5)

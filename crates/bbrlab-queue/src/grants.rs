@@ -59,8 +59,8 @@ impl Grants {
     }
 
     /// Whether the grant covers the first packet: the packet arrived before the request was sent,
-    /// and the grant has enough unused bytes. The first packet of a grant may be larger than the
-    /// grant.
+    /// and the grant has enough unused bytes. For the first packet of a grant (`left` is `None`),
+    /// the second condition does not apply, so this packet may be larger than the grant.
     fn covers(&self, packet: &Queued) -> bool {
         let fits = self.left.is_none_or(|left| u64::from(packet.wire_bytes) <= left);
         packet.arrived_at <= self.asked_at && fits

@@ -7,8 +7,8 @@ use bbrlab_units::{Ecn, Time};
 /// than twice this many bytes wait. Linux: `psched_mtu`.
 pub(crate) const PSCHED_MTU: u32 = 1514;
 
-/// The sending and receiving host of a packet, as numbers from 1 on; 0 means a host that only this
-/// flow uses.
+/// The sending and receiving host of a packet, as numbers from 1 on; 0 means a host that only the
+/// packet's flow uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
     /// The sending host.

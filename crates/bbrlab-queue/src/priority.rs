@@ -31,8 +31,9 @@ mod tests {
     #[test]
     fn the_type_of_service_decides_not_the_precedence() {
         let band = |dscp| DEFAULT_PRIOMAP[usize::from(priority(dscp))];
-        // Best effort, CS6 and EF share the middle band. In the default bands of `prio`, only
-        // packets with the bit for low delay (DSCP 4) are in the first band.
+        // Best effort, CS6 and EF share the middle band. In the default bands of `prio`, a packet
+        // is in the first band only if it has the bit for low delay and not the bit for high
+        // throughput, such as with DSCP 4.
         assert_eq!([band(0), band(48), band(46)], [1, 1, 1]);
         assert_eq!(band(4), 0);
         // AF11 and AF41 have the bit for throughput, so they are in the last band.

@@ -4,7 +4,7 @@
 //! - The ACK phase begins at the latest delivery before the previous sample's packet was sent, not
 //!   before the sampled packet was sent.
 //! - An ACK that delivers no packet newer than the previous sample's packet continues the previous
-//!   sample: the sampled packet and the lengths of the send phase and the ACK phase stay, and the
+//!   sample. The sampled packet and the lengths of the send phase and the ACK phase stay, and the
 //!   sample also counts the packets that this ACK delivers.
 //! - The last valid rate replaces an invalid sample.
 //! - The minimum of the smoothed RTT, not the minimum RTT, is the lower bound of a valid sample's

@@ -138,8 +138,9 @@ mod tests {
 
     #[test]
     fn a_difference_of_zero_with_an_interval_is_not_decided() {
-        // A difference of zero needs an estimate, because an empty cell in a table would mean that
-        // the interval excludes zero.
+        // For a difference of zero, too, there must be an estimate of the number of seeds that
+        // decide. Without an estimate, the cell of a table would be empty, which means that the
+        // interval excludes zero.
         let found = Contrast::of_pairs(&[-1.0, 1.0]);
         assert_eq!(found.seeds_to_decide, Some(SeedsToDecide::MoreThan(20)));
         let found = Contrast::of_samples(&[1.0, 3.0], &[0.0, 4.0]);

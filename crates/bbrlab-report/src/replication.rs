@@ -63,7 +63,7 @@ const HOW_TO_READ: &str = "Values are medians over the seeds, each with an inter
      Ids such as PAPER.a02 are artifacts in the papers' data files; ids such as x05 are contradictions in \
      docs/contradictions.md.";
 
-const JUDGED_BY: &str = "The experiment's first form judges the claims:";
+const JUDGED_BY: &str = "This is another form (variant) of the experiment. The runs of its first form decide the claims:";
 
 impl ReplicationSection {
     fn heading(&self) -> String {

@@ -443,9 +443,9 @@ impl Application {
         bytes_read >= self.transfer_bytes
     }
 
-    /// Records that the last transfer was read completely at `now`, unless this was already
-    /// recorded, and schedules the next transfer or request. `retransmitted` is the connection's
-    /// number of retransmissions so far.
+    /// Records that the current transfer, the latest one that began, was read completely at `now`,
+    /// unless this was already recorded. Schedules the next transfer or request. `retransmitted` is
+    /// the connection's number of retransmissions so far.
     #[cold]
     pub(crate) fn end_transfer(
         &mut self,

@@ -78,8 +78,8 @@ pub(crate) struct Completed {
 }
 
 impl Population {
-    /// Creates the population of class number `class`, whose first slot is `hub`, in the run with
-    /// `seed`.
+    /// Creates the population of class number `class` in the run with `seed`. `hub` is the number
+    /// of the population's first slot, the flow that represents the class in the run.
     pub(crate) fn new(
         arrivals: &Arrivals,
         (class, hub): (usize, u32),

@@ -209,9 +209,9 @@ impl Flow {
         }
     }
 
-    /// If the source consists of transfers, records that the last transfer has been read, and
-    /// schedules the next one. Otherwise, records the delays of the writes that have been read.
-    /// `until` is the end of the read on the host's clock.
+    /// If the source consists of transfers, records that the current transfer has been read, and
+    /// schedules the next one if there is one. Otherwise, records the delays of the writes that
+    /// have been read. `until` is the end of the read on the host's clock.
     fn end_transfer(&mut self, port: &mut Port<'_, Payload>, source: &Source, until: Time) {
         let now = wire::run_time(until);
         if source.transfers() == 0 {

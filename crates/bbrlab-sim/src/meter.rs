@@ -40,7 +40,7 @@ pub(crate) struct Meter {
     cwnd_now: u32,
     last_sample_us: u32,
     is_frozen: bool,
-    /// The number of values in `recent` that are not yet in the histogram.
+    /// The number of values in `recent` that are not yet in the histogram `srtt_us`.
     recent_srtts: u8,
     recent: Recent,
     // Fields that are accessed only once per several ACKs. Each histogram fills a cache line.
@@ -60,8 +60,8 @@ pub(crate) struct Meter {
     frozen_at: Time,
 }
 
-/// The latest smoothed RTTs, which are added to the histogram several at a time. Every ACK accesses
-/// the two cache lines of this struct, but not the histograms.
+/// The latest smoothed RTTs, which are added to the histogram [`Meter::srtt_us`] several at a time.
+/// Every ACK accesses the two cache lines of this struct, but not the histograms.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Recent {

@@ -1,8 +1,8 @@
 //! The round-trip times of a flow's packets. A packet's round-trip time lasts from the transmission
 //! that reached the receiver to the arrival of the first ACK that reports the packet.
 //!
-//! A packet carries the time of its transmission. An ACK carries the number of packets that had
-//! arrived when the ACK was sent. The transmission time of each packet is stored from the packet's
+//! A packet carries the time at which it was sent. An ACK carries the number of packets that had
+//! arrived when the ACK was sent. The time at which a packet was sent is stored from the packet's
 //! arrival until an ACK reports the packet. If an ACK is lost or ignored, the next ACK reports the
 //! packets that this ACK would have reported.
 
@@ -18,8 +18,9 @@ const WAITING: u32 = 16;
 /// from 0 in the order of arrival.
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrips {
-    /// For a packet not yet reported: its transmission time. For a reported packet: its round-trip
-    /// time. A packet's index is its number modulo the ring's length, which is a power of two.
+    /// For a packet not yet reported: the time at which it was sent. For a reported packet: its
+    /// round-trip time. A packet's index is its number modulo the ring's length, which is a power
+    /// of two.
     times_us: Box<[u32]>,
     /// The number of the next packet to arrive.
     arrived: u32,

@@ -109,8 +109,9 @@ pub(crate) fn class(
     })
 }
 
-/// Returns an error if no algorithm of the simulator imitates the flows' congestion control of
-/// ns-3, or if `cc_params` sets an attribute of ns-3. Imitations have no such attributes.
+/// Checks flows whose `cc` names a congestion control of ns-3. Returns an error if no algorithm of
+/// the simulator imitates it, or if `cc_params` sets an attribute of ns-3. Imitations have no such
+/// attributes.
 fn refuse_without_imitation(outside: &Outside, class: &FlowClass) -> Result<(), String> {
     if outside.imitation().is_none() {
         return Err(outside.absent());

@@ -136,8 +136,9 @@ impl Kind {
     }
 }
 
-/// The index of the fourth SACK block. A segment with timestamps has at most three SACK blocks, so
-/// another value can be stored at this index.
+/// The index of the fourth SACK block. At this index, packets with [`Kind::HAS_BOTH`] store an
+/// advertised window or a number of bytes. The index is free, because such packets have timestamps,
+/// and a segment with timestamps has at most three SACK blocks.
 const BOTH: usize = 3;
 
 /// Converts the time `now` of the hosts' clock to the form that packets carry: microseconds modulo

@@ -60,8 +60,8 @@ crate::settings! {
         pub sack: bool = true, "sack", "0.1.0",
             "selective acknowledgements";
         pub recovery: Recovery = Recovery::Linux, "recovery", "0.1.0",
-            "detection and repair of losses. `\"linux\"`: RACK-TLP, undo and PRR; with this value alone, ACKs check \
-             whether the application limits `bbr2` and `bbr3`. Other values: as in ns-3, where a segment is lost if three \
+            "detection and repair of losses. `\"linux\"`: RACK-TLP, undo and PRR; only with this value, senders with \
+             `bbr2` and `bbr3` check at ACKs whether they are application-limited. Other values: as in ns-3, where a segment is lost if three \
              segments above it are SACKed. cwnd is ssthresh at once (`\"classic\"`), or follows ns-3's PRR since 3.43 \
              (`\"prr\"`) or up to 3.42 (`\"prr_ssrb\"`)";
         /// When the receiver sends ACKs.

@@ -74,8 +74,10 @@ pub enum TcpOptions {
     /// bytes for n SACK blocks.
     #[default]
     Aligned,
-    /// Options follow each other without padding, and only their total length is padded: a SYN has
-    /// 16 bytes of options, and n SACK blocks take 8 n bytes (ns-3).
+    /// As in ns-3, options follow each other without padding, and only their total length is
+    /// padded. A SYN has 16 bytes of options. n SACK blocks add 8 n bytes to a header with
+    /// timestamps: the two bytes before the blocks take the place of the padding after the
+    /// timestamps.
     Packed,
 }
 

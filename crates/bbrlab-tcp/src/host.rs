@@ -76,7 +76,7 @@ pub trait Host: Draw {
     /// Transmits now. Transmissions within one event leave in the order of the calls.
     fn transmit(&mut self, what: Transmission<'_>);
 
-    /// Sets the deadline of `timer` to `at`, which replaces an earlier deadline.
+    /// Sets the deadline of `timer` to `at`. If `timer` already has a deadline, `at` replaces it.
     fn arm(&mut self, timer: TimerId, at: Time);
 
     /// Disarms `timer`.

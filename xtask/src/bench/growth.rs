@@ -104,8 +104,8 @@ fn bytes_per_flow(flows: u32, bytes: Option<u64>, of_one: Option<u64>) -> Option
     (flows >= FLOWS_WITH_MEMORY).then(|| more / u64::from(flows - 1))
 }
 
-/// Returns a row of the table: valgrind's counts, and the speed and the memory of the longer run
-/// without valgrind.
+/// Returns a row of the table. Valgrind counts the case's shorter and its longer run. Speed and
+/// memory are from another run as long as the longer one, without valgrind.
 fn row(binary: &Path, case: &Measured) -> Result<Value, String> {
     let costs =
         valgrind::count(binary, std::slice::from_ref(case), &[Tool::Callgrind, Tool::Cachegrind])?;

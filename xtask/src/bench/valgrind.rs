@@ -1,6 +1,6 @@
-//! Counts the cost per data packet with valgrind, which simulates the processor: instructions with
-//! callgrind, misses of the data caches with cachegrind. Unlike seconds, these counts do not depend
-//! on other work on the machine.
+//! Counts the cost per data packet with valgrind, which simulates the processor. Valgrind's tool
+//! callgrind counts instructions, and its tool cachegrind counts misses of the data caches. Unlike
+//! seconds, these counts do not depend on other work on the machine.
 //!
 //! Each benchmark case is run twice, with the second run twice as long. The cost is computed from
 //! the difference between the runs, so that the cost of building the scenario cancels.

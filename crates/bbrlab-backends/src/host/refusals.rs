@@ -173,7 +173,7 @@ fn of_stack(stack: &Stack, machine: &Machine, all: &mut Refusals) {
 fn of_class(number: u32, class: &FlowClass, machine: &Machine, all: &mut Refusals) {
     let at = Place::Flows(number);
     let lacks = |name: &str| {
-        let reason = format!("has no {name} in this kernel, nor as a module");
+        let reason = format!("cannot use {name}: this kernel has it neither built in nor as a module");
         (!(machine.has_control)(name)).then_some((reason, "`reno`"))
     };
     of_control(class, at, lacks, all);
@@ -284,7 +284,7 @@ mod tests {
                 stack.clock_step: has a clock of its own; no `clock_step`
                 flows[0].cc: has no bbr3 in a kernel without patches; `bbr1`
                 flows[0].ecn: has the route feature `ecn_low` only with BBRv3's patch; `ecn = true`
-                flows[1].cc: has no vegas in this kernel, nor as a module; `reno`
+                flows[1].cc: cannot use vegas: this kernel has it neither built in nor as a module; `reno`
                 flows[1].mss: has segments of 88 to 1448 bytes; `mss = "1448B"`
                 flows[1].latency: measures no delays of messages yet; no `latency`
                 flows[2].cc_params: sets no parameters of congestion controls: the machine has one value of each; no `cc_params`

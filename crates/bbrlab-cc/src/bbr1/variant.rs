@@ -36,7 +36,7 @@ pub enum Recovered {
 /// The steps that a variant may replace. The implementing type holds the variant's state and
 /// parameters.
 pub trait Variant: Clone + Debug + Sized {
-    /// The steps of the TCP implementation that the variant runs on.
+    /// The other steps, in which the TCP implementation under the variant may differ from Linux.
     type Steps: Steps;
 
     /// PROBE_BW's pacing gains in 1/256: one probing phase, one draining phase, six cruising

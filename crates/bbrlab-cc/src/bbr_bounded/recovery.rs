@@ -1,5 +1,6 @@
-//! The values saved before a loss episode. cwnd is restored after a recovery from a timeout or a
-//! spurious loss, the bounds only after a spurious loss.
+//! The values saved before a loss episode. cwnd is restored when the recovery from a timeout ends,
+//! and when the losses turn out to be spurious. The bounds on bandwidth and inflight are restored
+//! only if the losses were spurious.
 
 use super::{Mode, Model, Numbers, Sock, UNSET};
 use crate::CaState;

@@ -173,8 +173,9 @@ impl Epoch {
     }
 
     /// Lowers `cnt` if a Reno flow would have a larger cwnd. The estimate of Reno's cwnd assumes
-    /// reductions as large as CUBIC's, and grows by one packet per `cwnd * beta_scale / 8`
-    /// acknowledged packets.
+    /// reductions as large as CUBIC's, which are smaller than Reno's. To have Reno's mean cwnd
+    /// nevertheless, the estimate grows more slowly than Reno: by one packet per
+    /// `cwnd * beta_scale / 8` acknowledged packets.
     fn keep_up_with_reno(&mut self, cwnd: u32, beta_scale: u32) {
         let step = cwnd.wrapping_mul(beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {

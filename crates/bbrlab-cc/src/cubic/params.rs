@@ -32,7 +32,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "hystart",
         default: "true",
-        summary: "leave slow start before the first loss. \"ns3\": with ns-3's thresholds: an RTT of twice the lowest RTT (4 ms to 1 s above it), or an ACK train longer than the lowest RTT",
+        summary: "leave slow start before the first loss. \"ns3\": with ns-3's thresholds: an RTT that exceeds the lowest RTT by as much as the lowest RTT itself (at least 4 ms, at most 1 s), or an ACK train longer than the lowest RTT",
     },
     ParamSpec {
         name: "growth",

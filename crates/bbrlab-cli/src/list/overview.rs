@@ -32,8 +32,9 @@ pub(super) fn overview() -> String {
 
 /// Names from one list, such as algorithms, that are shown together after one label.
 struct Group {
-    /// The beginning that the full names have in common, such as `examples.`, or a paper's key; may
-    /// be empty.
+    /// The text in front of the names. In the lists of scenarios and metrics: the beginning that
+    /// the full names have in common, such as `examples.`. In the list of papers: a paper's key. In
+    /// other lists, and for names without a dot: empty.
     label: String,
     names: Vec<String>,
     /// The largest number of lines for the names. If some names do not fit, the last line ends with

@@ -102,7 +102,10 @@ fn threads_and_interruptions_do_not_change_the_runs() {
         fs::remove_file(shell.folder().join("s").join(name)).unwrap();
     }
     let missing = printed(&shell.output(&["compare", "s", "--paired", "cc"]));
-    assert!(missing.contains("its `repeat` needs more; bbrlab run s computes them"), "{missing}");
+    assert!(
+        missing.contains("`repeat` needs more; `bbrlab run s` computes the others"),
+        "{missing}"
+    );
     assert!(shell.output(&["run", "s", "--no-pictures"]).status.success());
     assert!(files(&shell.folder().join("s")) == whole);
 }

@@ -28,7 +28,7 @@ pub fn export_qlog(
     let shown = folder.display();
     if !folder.join("run.json").is_file() {
         return Err(LabError::Usage(format!(
-            "{shown}: expected the folder of one run, with run.json; of a sweep, name one run's folder"
+            "{shown}: expected the folder of one run, with run.json; if this is a sweep, name the folder of one of its runs"
         )));
     }
     let files = read_run_files(folder)?;

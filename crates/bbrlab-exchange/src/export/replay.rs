@@ -29,7 +29,7 @@ impl Replay {
         let usage = |reason: &str| LabError::Usage(format!("{shown}: {reason}"));
         if !folder.join("run.json").is_file() {
             return Err(usage(
-                "expected the folder of one run, with run.json; of a sweep, name one run's folder",
+                "expected the folder of one run, with run.json; if this is a sweep, name the folder of one of its runs",
             ));
         }
         let RunFiles { run, summary, .. } = read_run_files(folder)?;

@@ -36,8 +36,8 @@ pub(super) fn networks(table: usize) -> (String, String) {
     (format!("10.{}.{third}", block + 1), format!("10.{}.{third}", block + 2))
 }
 
-/// Returns the networks of all sending hosts and of all receiving hosts as blocks of the form
-/// 10.X.0.0/16, for routes: one pair of blocks per 256 tables.
+/// Returns pairs of address blocks of the form 10.X.0.0/16, to which routes lead: each pair has a
+/// block with the sending hosts and a block with the receiving hosts of 256 `[[flows]]` tables.
 pub(super) fn blocks(tables: usize) -> Vec<(String, String)> {
     let firsts = (0..tables.max(1)).step_by(256);
     let whole = |network: String| network.rsplit_once('.').map(|it| format!("{}.0.0/16", it.0));

@@ -106,8 +106,9 @@ fn shift(flow: &mut MeasuredFlow, by_s: f64) {
 /// A span of time in seconds: its start, and its end, which is later.
 type SpanS = (f64, f64);
 
-/// The shortest steady state for which metrics are computed, in seconds. Without this bound, a test
-/// of 5 s whose last row is at 5.0001 s would have a steady state of 0.1 ms.
+/// The shortest steady state for which metrics are computed, in seconds. In a run of at most 30 s,
+/// the steady state begins 5 s after the last start of a flow. Without this bound, a test of 5 s
+/// whose last row is at 5.0001 s would have a steady state of 0.1 ms.
 const STEADY_MIN_S: f64 = 1.0;
 
 /// The spans over which metrics are computed; `None` for a span that is empty or too short. The

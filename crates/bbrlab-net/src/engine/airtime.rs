@@ -28,8 +28,8 @@ pub(super) struct Medium {
     free_at: Time,
 }
 
-/// The current transmission opportunity of a link. A transmission opportunity lasts as long as a
-/// packet of the opportunity is in service.
+/// The current transmission opportunity of a link. A transmission opportunity ends when no packet
+/// of the opportunity is in service any more.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     link: LinkId,

@@ -83,8 +83,9 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Makes the first links of a flow's forward route the network device of the sender's host.
-    /// Packets must reach the first of these links without delay.
+    /// Declares that `links` are the network device of the host that sends the flow's data. `links`
+    /// must be the first links of the flow's forward route, in order, and packets must reach the
+    /// first of them without delay.
     ///
     /// Data packets leave the device when they leave the last of these links, or when they are
     /// dropped at one of these links. After such an event, the network calls

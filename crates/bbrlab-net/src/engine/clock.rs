@@ -5,10 +5,11 @@
 //! the last step is the *phase* of the clock. A timer is set for the time that is left according to
 //! the reading, so it fires late: by the phase that the clock had when the timer was set.
 //!
-//! If the reading when the timer fires is still before the due time, the timer is set again, for at
-//! least [`MIN_DELTA`]. With steps of 256 ns, more than half of the events therefore happen not at
-//! the first step after their due time, but at the second. If a packet arrives in the same
-//! microsecond in which another departs, these steps decide which happens first.
+//! If the clock makes no step before the timer fires, the reading is still that of the last step,
+//! which is before the due time. The timer is then set again, for at least [`MIN_DELTA`]. With
+//! steps of 256 ns, more than half of the events therefore happen not at the first step after their
+//! due time, but at the second. If a packet arrives in the same microsecond in which another
+//! departs, these steps decide which happens first.
 //!
 //! Sources: [linux] `kernel/time/hrtimer.c`, `hrtimer_interrupt`; `kernel/time/clockevents.c`,
 //! `clockevents_program_event`; `arch/um/kernel/time.c`, `timer_read` and `um_setup_timer`.

@@ -28,8 +28,9 @@ pub struct Sent<P: PacketData> {
 }
 
 impl<P: PacketData> Network<P> {
-    /// Records the packets that the sender of a flow sends from now on, until
-    /// [`Self::take_recorded`] removes them. This function must not be called twice for a flow.
+    /// Records all packets that the sender of a flow sends from now on. The recorded packets are
+    /// kept until [`Self::take_recorded`] removes them. This function must not be called twice for
+    /// a flow.
     ///
     /// # Panics
     /// Panics if there is no such flow, or with more than 2^32 legs.

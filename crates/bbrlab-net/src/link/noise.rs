@@ -227,8 +227,10 @@ mod tests {
             let mut rng = Rng::new(1, "test");
             (0..100_000).map(|_| wifi(share, &mut rng).0 as f64).sum::<f64>() / 1e5 / 1e6
         };
-        // Without long delays, the expected mean is 1 ms - 0.5 ms (1 - 1/e). With long delays for a
-        // tenth of the packets, the mean is greater by a tenth of (12 * 7.5 ms - 3.75 ms).
+        // Without long delays, the expected mean is 1 ms - 0.5 ms (1 - 1/e). A long delay is a
+        // Poisson number of units of 7.5 ms, 12 on average, minus a random part of a unit, 3.75 ms
+        // on average. With long delays for a tenth of the packets, the mean is therefore greater by
+        // a tenth of (12 * 7.5 ms - 3.75 ms).
         assert!((mean_ms(0.0) - 0.684).abs() < 0.01, "{}", mean_ms(0.0));
         assert!((mean_ms(0.1) - 9.309).abs() < 0.3, "{}", mean_ms(0.1));
     }

@@ -2,10 +2,12 @@
 //! jitter or reordering. Most links are plain.
 //!
 //! A plain link works by virtual clock: when a packet arrives, it is known whether the packet is
-//! dropped and when it departs, so no departure event is needed. No result depends on when the link records an arrival and a departure, so the link
-//! first enters both in a ledger, as one entry per accepted packet. Settling the ledger updates the
-//! statistics, the flow's counts and the digest for many packets at once. The ledger is settled
-//! when one of these values is read, or when the ledger has grown long.
+//! dropped and when it departs, so no departure event is needed.
+//!
+//! No result depends on when the link records an arrival and a departure, so the link first enters
+//! both in a ledger, as one entry per accepted packet. Settling the ledger updates the statistics,
+//! the flow's counts and the digest for many packets at once. The ledger is settled when one of
+//! these values is read, or when the ledger has grown long.
 //!
 //! The ledger's entries are settled in the order of their times. Departures come before arrivals at
 //! the same time, as on any other link. A packet that finds the buffer full never enters the
@@ -143,8 +145,8 @@ impl Ledger {
         (self.entries.len() as u64, self.bytes)
     }
 
-    /// Whether the buffer has space for a packet at `due`, after the departures that are due at
-    /// `due`. The packet in service does not occupy the buffer.
+    /// Whether the buffer has space for a packet that arrives at the time `due`. Packets that
+    /// depart at the same time count as departed. The packet in service does not occupy the buffer.
     #[inline]
     fn has_room(&mut self, wire_bytes: u32, due: Time, serialiser: &Serialiser) -> bool {
         self.entries.len() < self.full_at

@@ -34,8 +34,8 @@ pub struct GoldenTrace {
 }
 
 /// Returns the traces under `dir` in the order of the manifest. If `only` is not empty, returns
-/// only the traces of the algorithms and services that it names. The manifest is in `dir`, or in
-/// the nearest parent folder that has one.
+/// only the traces of the congestion controls and of the services of the stack that it names. The
+/// manifest is in `dir`, or in the nearest parent folder that has one.
 ///
 /// # Errors
 /// Fails if there is no manifest, if it cannot be read, if it lists no file under `dir`, or if a

@@ -97,7 +97,8 @@ impl Clock {
         at
     }
 
-    /// Returns the reading of the clock at the hidden time `at`.
+    /// Returns what the clock reads at the exact time `at`, which the clock hides: `at` rounded
+    /// down to a clock step.
     fn reading(at: u64) -> Time {
         Time(at - at % CLOCK_STEP.0)
     }

@@ -17,8 +17,9 @@
 //! these follows from the packets that a host received:
 //!
 //! - BBR's random phase
-//! - the time at which a paced burst leaves: the clock step of 256 ns or, with the qdisc `fq`, the
-//!   time within the slack of the qdisc's timer
+//! - the time at which a paced burst leaves. The burst leaves at one of the clock steps of 256 ns
+//!   after the sender's pacing timer is due. With the qdisc `fq`, the burst may also leave up to 10
+//!   us before the qdisc's timer is due, because the kernel may fire this timer early (timer slack)
 //! - for the receiver, the times at which the sender's pacing timer fires, because both hosts share
 //!   one kernel
 

@@ -161,7 +161,7 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         }
         let at = self.discipline.timer();
         // If the link has a rate, `pie` is the only discipline with a timer. The times of `pie`'s
-        // timer come from the log (`self.timer`), so none are computed here.
+        // timer come from the log (`self.timer`), so the computed time is not used then.
         let computed = at.0.checked_sub(self.t0_ns)?;
         (at != Time::NEVER && self.rate_bps.is_none()).then(|| self.fires_at(computed))
     }

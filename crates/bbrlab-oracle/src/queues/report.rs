@@ -25,7 +25,7 @@ pub struct EpisodeReport {
     pub name: String,
     /// Number of packets. A packet counts once at each point of the network where it was logged.
     pub packets: u64,
-    /// Number of packets that departed, were dropped or were marked differently from the log.
+    /// Number of packets whose time of departure, time of the drop or CE mark differs from the log.
     pub mismatches: u64,
     /// The first of these packets.
     pub first: Option<FirstMismatch>,

@@ -245,8 +245,13 @@ fn with_cause(under: &UnderSetting) -> String {
 }
 
 fn fares(under: &UnderSetting) -> String {
-    let of_all =
-        |[low, high]: [f64; 2]| format!(", of all {} to {}", fixed(low, 2), fixed(high, 2));
+    let of_all = |[low, high]: [f64; 2]| {
+        format!(
+            ", 95 % interval of the share of all seeds: {} to {}",
+            fixed(low, 2),
+            fixed(high, 2)
+        )
+    };
     let seeds = under.interval().map_or_else(String::new, of_all);
     under
         .evaluation
@@ -464,7 +469,7 @@ mod tests {
             false,
             Some(true),
             &expect![
-                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); true at 2 of 2 points, in 4 of 5 seeds, of all 0.28 to 0.99 (jain(delay_ms=40, bbr1) 0.912) with its cause switched: small buffers; expected to hold: …"
+                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); true at 2 of 2 points, in 4 of 5 seeds, 95 % interval of the share of all seeds: 0.28 to 0.99 (jain(delay_ms=40, bbr1) 0.912) with its cause switched: small buffers; expected to hold: …"
             ],
         );
         check(
@@ -472,7 +477,7 @@ mod tests {
             false,
             Some(false),
             &expect![
-                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); with small buffers: true at 1 of 2 points, in 0 of 5 seeds, of all 0.00 to 0.52 (delay_ms 40: jain(bbr1) 0.912); expected to hold: …"
+                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); with small buffers: true at 1 of 2 points, in 0 of 5 seeds, 95 % interval of the share of all seeds: 0.00 to 0.52 (delay_ms 40: jain(bbr1) 0.912); expected to hold: …"
             ],
         );
     }
@@ -484,7 +489,7 @@ mod tests {
             false,
             Some(true),
             &expect![
-                "artifact_shown [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); as in a01 (small buffers): true at 2 of 2 points, in 4 of 5 seeds, of all 0.28 to 0.99 (jain(delay_ms=40, bbr1) 0.912)"
+                "artifact_shown [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); as in a01 (small buffers): true at 2 of 2 points, in 4 of 5 seeds, 95 % interval of the share of all seeds: 0.28 to 0.99 (jain(delay_ms=40, bbr1) 0.912)"
             ],
         );
         check(
@@ -492,7 +497,7 @@ mod tests {
             false,
             Some(false),
             &expect![
-                "artifact_not_shown [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); as in a01 (small buffers): true at 1 of 2 points, in 0 of 5 seeds, of all 0.00 to 0.52 (delay_ms 40: jain(bbr1) 0.912)"
+                "artifact_not_shown [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); as in a01 (small buffers): true at 1 of 2 points, in 0 of 5 seeds, 95 % interval of the share of all seeds: 0.00 to 0.52 (delay_ms 40: jain(bbr1) 0.912)"
             ],
         );
         check(

@@ -54,9 +54,9 @@ pub(super) fn levels(run: &Run) -> Vec<Level> {
         .collect()
 }
 
-/// Returns the seconds from the step until the throughput, averaged over the last second, first
-/// reaches 95 % of the new rate. `None` if the throughput does not reach 95 % before the level
-/// ends. Throughput counts wire bytes that leave the bottleneck.
+/// Returns the seconds from the step to the first sample at which the throughput, averaged over the
+/// second before the sample, is at least 95 % of the new rate. `None` if the throughput does not
+/// reach 95 % before the level ends. Throughput counts wire bytes that leave the bottleneck.
 pub(super) fn fill_time_s(flow: &OverTime<'_>, level: &Level) -> Option<f64> {
     let mbps = |series: &Series, row: usize| series.throughput_bps[row].map_or(0.0, mega);
     let means = window_means(flow, level, mbps);
@@ -64,9 +64,10 @@ pub(super) fn fill_time_s(flow: &OverTime<'_>, level: &Level) -> Option<f64> {
     Some(full.0 - level.from_s)
 }
 
-/// Returns the seconds from the step until the flow has settled: from then to the end of the level,
-/// the packets in flight, averaged over the last second, are within 25 % of the new BDP. If the
-/// flow never settles, returns the length of the level.
+/// Returns the seconds from the step until the flow has settled; 0 if it is settled at all samples.
+/// The flow is settled at a sample if the packets in flight, averaged over the second before the
+/// sample, are within 25 % of the new BDP. The result is the time of the last sample at which the
+/// flow is not settled. If this is the level's last sample, returns the length of the level.
 pub(super) fn settle_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64) -> Option<f64> {
     let means = window_means(flow, level, inflight);
     let (last_s, _) = *means.last()?;

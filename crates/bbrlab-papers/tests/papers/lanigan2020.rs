@@ -13,7 +13,8 @@ use crate::{
 const EXPERIMENTS: [&str; 5] =
     ["single-flow", "bandwidth-step", "intra-protocol", "vs-vegas", "vs-cubic"];
 
-/// Returns the parameter lambda of a run with BBR+, or 0 for other algorithms.
+/// Returns the parameter lambda of a run with BBR+ (`bbr_hsr`), which is 0.5 by default, or 0 for
+/// other algorithms.
 fn lambda(run: &Run) -> f64 {
     let given = run.class(0).cc_params.iter().find(|(name, _)| name == "lambda");
     match given.map(|(_, value)| value) {

@@ -85,7 +85,7 @@ impl<'a> Outcome<'a> {
     fn read(text: &'a str) -> Self {
         let (counts, points) = text.split_once(" (").unwrap_or((text, ""));
         let (shares, interval) = counts
-            .split_once(", of all ")
+            .split_once(", 95 % interval of the share of all seeds: ")
             .map_or((counts, None), |(shares, interval)| (shares, Some(interval)));
         let points = points.strip_suffix(')').unwrap_or(points).split("; ");
         Self { shares, interval, points: points.filter(|it| !it.is_empty()).collect() }
@@ -98,7 +98,7 @@ fn a_reason_is_divided_into_outcomes_and_argument() {
     // it at enough points, so a claim can be true at 1 point and in 0 seeds.
     let reason = Reason::read(
         "true at 1 of 3 points, in 0 of 5 seeds (a 1: jain(bbr1) 0.5; a 2: jain(bbr1) 0.6); \
-         true, in 5 of 5 seeds, of all 0.48 to 1.00 (jain(bbr1) 0.9) with its cause switched: \
+         true, in 5 of 5 seeds, 95 % interval of the share of all seeds: 0.48 to 1.00 (jain(bbr1) 0.9) with its cause switched: \
          a buffer (of 4 BDP); no more; expected to hold: why",
     );
     assert_eq!(reason.here.shares, "true at 1 of 3 points, in 0 of 5 seeds");

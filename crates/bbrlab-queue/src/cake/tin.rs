@@ -273,8 +273,9 @@ mod tests {
         let hash = |number: u32| hashes(number * 1024 + 3, number + 1, 1);
         let queues: Vec<u16> = (1..=9).map(|number| join(&mut tin, &hash(number))).collect();
         assert_eq!(queues, [3, 4, 5, 6, 7, 0, 1, 2, 3]);
-        // The ninth flow has taken the first flow's queue. The next packet of the first flow finds
-        // no free queue.
+        // The ninth flow has taken queue 3, the first flow's queue. The second flow keeps queue 4.
+        // The next packet of the first flow finds no free queue, so it joins queue 3, the preferred
+        // queue of its hash.
         assert_eq!(join(&mut tin, &hash(2)), 4);
         assert_eq!(join(&mut tin, &hash(1)), 3);
     }

@@ -555,7 +555,9 @@ mod tests {
         for n in 0..20 {
             law.dequeued(&settings, Time(n * 1_211_200), &packet(Ecn::NotEct), 30_280);
         }
-        // The rate of 1.25 B/us is 0.08 B per tick of 64 ns. The field's unit is 2^-8 B per tick.
+        // The rate of 1.25 B/us is 0.08 B per tick of 64 ns, or 20.48 in the field's unit of 2^-8 B
+        // per tick. The measurement counts the bytes of 11 packets, but only the 10 intervals
+        // between them, so it gives 22.5, rounded down to 22.
         assert_eq!(law.avg_dq_rate, 22);
         law.update(&settings, 30_280);
         assert_eq!(law.qdelay, (30_280 << 8) / 22);

@@ -25,7 +25,8 @@ const FLOWS_MAX: usize = 32;
 /// The largest number of links of a run that a report draws.
 const LINKS_MAX: usize = 8;
 
-/// A column's largest value, as a multiple of the column's unit, has at most this number of digits.
+/// Maximum number of digits of a column's largest value when this value is divided by the column's
+/// unit (`unit` in the JSON). [`Steps::of`] chooses a unit that is large enough.
 const DIGITS: i32 = 5;
 
 const MBPS: f64 = 1e-6;
@@ -78,8 +79,8 @@ struct Steps {
 }
 
 impl Steps {
-    /// Returns the values as multiples of a unit: `finest`, multiplied by ten as often as
-    /// necessary, so that the largest multiple has at most [`DIGITS`] digits.
+    /// Returns the column of the values. Its unit is `finest`, multiplied by ten as often as
+    /// necessary, so that the largest multiple of the unit has at most [`DIGITS`] digits.
     fn of(values: &[Option<f64>], finest: f64) -> Self {
         let most = values.iter().flatten().fold(0.0_f64, |most, value| most.max(value.abs()));
         let mut unit = finest;
@@ -97,7 +98,8 @@ impl Steps {
         Self { unit, steps }
     }
 
-    /// Returns times as multiples of the largest whole number of nanoseconds that divides them all.
+    /// Returns the column of the times. Its unit is the largest whole number of nanoseconds that
+    /// divides all times.
     fn of_times(times: &[f64]) -> Self {
         let nanoseconds: Vec<i64> = times.iter().map(|time| whole(time * 1e9)).collect();
         let unit = nanoseconds.iter().fold(0, |unit, &time| divisor(unit, time)).max(1);
@@ -111,7 +113,7 @@ impl Steps {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "values are far below 2^63; others saturate")]
+#[expect(clippy::cast_possible_truncation, reason = "values are far below 2^63; larger values saturate")]
 fn whole(value: f64) -> i64 {
     value.round() as i64
 }

@@ -40,7 +40,7 @@ pub struct OverlayPair {
 pub struct OverlayPanel {
     /// The quantity with its unit.
     pub title: String,
-    /// The two lines of each flow or link.
+    /// One pair per flow or link: a line for each of the two recordings.
     pub pairs: Vec<OverlayPair>,
 }
 

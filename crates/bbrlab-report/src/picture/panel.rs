@@ -129,8 +129,8 @@ impl Panel<'_, '_> {
         (self.at(x, 0.0).0 * 2.0) as i64
     }
 
-    /// Draws grid, title and labels of the y axis. Callers must draw nothing in the panel before
-    /// this call.
+    /// Draws the grid, the labels of the y axis and the panel's title. Callers must draw nothing in
+    /// the panel before this call.
     pub(crate) fn frame(&self, title: &[String]) {
         self.grid(true);
         self.title(title, self.top - 4.0);

@@ -1,5 +1,5 @@
-//! Tables of values that a paper prints next to values that bbrlab measures, in the units of the
-//! paper.
+//! Tables that compare the values that a paper prints with the values that bbrlab measures, in the
+//! units of the paper.
 
 use super::layout::{Align, Table};
 use crate::number::{NONE, decimals_of, fixed, signed};

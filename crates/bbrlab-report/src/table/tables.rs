@@ -27,8 +27,9 @@ impl Tables {
         self
     }
 
-    /// Leaves out the columns with these headings, in full or in part (`bbr1`, `share`), or with
-    /// these metrics.
+    /// Leaves out the columns with the names in `omitted`. A name is the full heading of a column
+    /// (`bbr1 share`), a part of the heading (`bbr1` or `share`), or the name of the column's
+    /// metric.
     ///
     /// # Errors
     /// Fails if no table has such a column, or no column would be left. The error's text lists the
@@ -67,9 +68,9 @@ impl Tables {
         is_there
     }
 
-    /// Replaces names by the user's texts, each given as `NAME=TEXT`. A name is the heading of a
-    /// column, in full or in part (`bbr1 share`, `bbr1` or `share`), the name of its metric, or a
-    /// text in a column, such as a swept value. A name may contain `=` itself.
+    /// Replaces names by the user's texts, each given as `NAME=TEXT`. A name is the full heading of
+    /// a column (`bbr1 share`), a part of the heading (`bbr1` or `share`), the name of the column's
+    /// metric, or a text in a column, such as a swept value. A name may contain `=` itself.
     ///
     /// # Errors
     /// Fails if a name occurs in none of the tables. The error's text lists the headings.
@@ -149,7 +150,7 @@ impl Tables {
 }
 
 impl Column {
-    /// Whether a name is the column's heading, in full or in part.
+    /// Whether a name is the column's full heading or a part of it.
     fn is_called(&self, name: &str) -> bool {
         let Some((title, _)) = &self.full else { return self.title == name };
         let is_below = title.ends_with(&format!(" {name}")) && self.unit.starts_with(name);

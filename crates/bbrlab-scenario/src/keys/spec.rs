@@ -158,7 +158,7 @@ pub(crate) const NAME_KEYS: &[Key<LinkName>] = &[key(
     "name",
     "0.1.0",
     Form::Text,
-    "the name by which flows refer to this link, in `[[links]]` only: letters, digits, `-` and `_`",
+    "the name by which flows refer to this link: letters, digits, `-` and `_`; only in `[[links]]`",
     |link: &mut LinkName, given| {
         let taken = &mut link.taken;
         let name = given.value(|reader, node, name| read_link_name(reader, node, name, taken));

@@ -458,8 +458,8 @@ fn show_socket_buffer(buffer: SocketBuffer) -> Option<String> {
     }
 }
 
-/// The timer of `delack = { every = 1 }` without `timer` in the profiles of ns-3. The timer has no
-/// effect, because no ACK is delayed.
+/// The timer value that the profiles of ns-3 use if `delack = { every = 1 }` gives no `timer`. The
+/// timer has no effect, because no ACK is delayed.
 const NS3_DELACK: Span = Span::from_millis(200);
 
 fn read_delack(

@@ -59,7 +59,7 @@ pub(crate) fn parse(text: &str) -> Result<CdfFile, String> {
             values.reverse();
         }
         let [bytes, share] = values.as_mut_slice() else {
-            return Err(format!("has {} values on line {number} instead of 2", values.len()));
+            return Err(format!("has {} instead of 2 values on line {number}", values.len()));
         };
         rounding.apply(bytes, 0, number);
         if rows.len() == STEPS_MAX {
@@ -145,7 +145,7 @@ mod tests {
     fn wrong_files_are_refused() {
         check("", &expect!["has no line with bytes and a share"]);
         check("# nothing\n", &expect!["has no line with bytes and a share"]);
-        check("0 0\n10\n", &expect!["has 1 values on line 2 instead of 2"]);
+        check("0 0\n10\n", &expect!["has 1 instead of 2 values on line 2"]);
         check(
             "0 0\nten 50\n20 100\n",
             &expect![[r#"has no whole number of bytes on line 2: "ten""#]],

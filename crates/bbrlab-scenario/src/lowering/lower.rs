@@ -19,7 +19,7 @@ use bbrlab_run::{Flow, FlowClass, Hop};
 const LINK_NUMBERS: u64 = 1 << 24;
 
 /// The links of a run, and its classes of flows, one for each `[[flows]]` table. Only links with a
-/// model depend on the run's seed.
+/// path model (key `trace`) depend on the run's seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     pub(crate) links: Vec<Link>,

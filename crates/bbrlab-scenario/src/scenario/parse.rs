@@ -195,8 +195,10 @@ fn check_text(bytes_max: u64, origin: &str, text: &str) -> Result<(), ScenarioEr
 fn check_work(reader: &mut Reader<'_>, tree: &Table, sweep: &Sweep, is_kept: bool) {
     let work = sweep.points().saturating_mul(values_in(tree, !is_kept));
     if work > WORK_MAX {
-        let title =
-            format!("`sweep`: expected points times values of the file to be at most {WORK_MAX}");
+        let title = format!(
+            "`sweep`: expected the number of points times the number of values in the file to be \
+             at most {WORK_MAX}"
+        );
         let found = format!("found {} points and a product of {work}", sweep.points());
         reader.problem(sweep_at(tree), title, found, Vec::new());
     }

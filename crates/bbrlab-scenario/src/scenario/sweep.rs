@@ -182,9 +182,9 @@ impl Sweep {
         None
     }
 
-    /// Returns whether all values of a swept key are names of queue disciplines. Such a key may be
-    /// swept together with the discipline's parameters, because parameters that are set after the
-    /// name stay.
+    /// Returns whether all values of a swept key are names of queue disciplines. A sweep point may
+    /// set such a key first and then parameters of the discipline, because a parameter does not
+    /// overwrite the name.
     fn only_names(&self, setting: &Setting) -> bool {
         let is_queue = |step: &Step| matches!(step.key.as_str(), "queue" | "reverse_queue");
         let all = self.axes.iter().flat_map(|axis| axis.choices.iter().flatten());

@@ -111,8 +111,9 @@ fn mistakes(head: &str, lines: &str) -> Vec<ScenarioError> {
     Scenario::parse("s", "s.toml", &text, None, &[]).err().map_or_else(Vec::new, |errors| errors.0)
 }
 
-/// Checks that positions and texts of the mistakes are equal in both tables. Returns whether there
-/// are mistakes.
+/// Checks that mistakes in these lines have the same positions and texts in `[bottleneck]` and in
+/// `[[links]]`, apart from the names of the tables and the key `name`. Returns whether there are
+/// mistakes.
 fn assert_same_messages(lines: &str) -> bool {
     let words = |mistakes: Vec<ScenarioError>| -> Vec<String> {
         let told = |mistake: ScenarioError| {

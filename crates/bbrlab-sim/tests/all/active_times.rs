@@ -108,9 +108,9 @@ fn lost_packets_are_data_packets() {
 }
 
 /// A send buffer of 16 KiB has 32 KiB of memory (`tcp_wmem` 32,768 bytes). With this buffer, on a
-/// path of 100 Mbit/s and 40 ms with an unlimited queue, Linux in virtual time gives 73.24 Mbit/s
-/// (76.07 in the steady state). If the buffer limited the data in flight to 32 KiB per round trip,
-/// the rate would be only 6.5 Mbit/s.
+/// path of 100 Mbit/s and 40 ms with an unlimited queue, a User-Mode Linux with a simulated clock
+/// (virtual time) gives 73.24 Mbit/s (76.07 in the steady state). If the buffer limited the data in
+/// flight to 32 KiB per round trip, the rate would be only 6.5 Mbit/s.
 ///
 /// More data is in flight, because `tcp_sendmsg_locked` requests memory when it begins an skb, but
 /// not when it fills an skb that was split. A departing burst is split off the front of the last

@@ -13,8 +13,8 @@ fn check(rates: &[&str], expected: f64) {
     let summary = result(&text).summary;
     for jain in [summary.jain, summary.jain_ss] {
         let jain = jain.expect("something was delivered");
-        // The index may differ by 0.002, because one or two segments may arrive before or after the
-        // ten seconds over which it is computed.
+        // The index may differ by 0.002, because each flow may deliver one or two segments more or
+        // less in the time over which the index is computed.
         assert!((jain - expected).abs() < 0.002, "{rates:?}: {jain}, not {expected}");
     }
 }

@@ -33,8 +33,8 @@ fn download_s(loss: &str) -> f64 {
 
 /// In picoquic issue 1221, the loss bursts had a mean length of 16.7 ms, and took 2.56 % of the
 /// time. A separate program drew twelve schedules of such loss bursts, which we simulated with
-/// `loss = [[..]]`. The download took 23 to 242 s, 141 s on average; two of the schedules gave 45
-/// and 46 s.
+/// `loss = [[..]]`. The download took 23 to 242 s, 141 s on average. Two of the schedules gave 45
+/// and 46 s, like the single schedule in the issue, which gave 46 s.
 ///
 /// The issue's Gilbert-Elliott chain with the parameters p and r changes its state only when
 /// packets pass. With this chain, the download takes several times as long as with bursts that end
@@ -45,8 +45,8 @@ fn a_burst_ends_after_its_time_whether_or_not_packets_pass() {
     let in_time =
         download_s("{ model = \"gilbert-elliott\", good = \"635.6ms\", bad = \"16.7ms\" }");
     let by_packets = download_s("{ model = \"gilbert-elliott\", p = 0.01, r = 0.167 }");
-    // The mean over the twelve schedules above has a standard error of 20 s. The test allows about
-    // four standard errors.
+    // The mean of 141 s over the twelve schedules (see the comment above this test) has a standard
+    // error of 20 s. The test allows `in_time` to differ by about four standard errors.
     assert!((80.0..220.0).contains(&in_time), "{in_time}");
     assert!(by_packets > 2.0 * in_time, "{in_time} {by_packets}");
 }

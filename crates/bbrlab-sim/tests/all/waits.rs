@@ -1,5 +1,5 @@
-//! Results about the times that packets wait for `netem` slots and grants to send after they have
-//! left a link's queue.
+//! Results about waiting times after a link's queue: packets that have left the queue wait for
+//! `netem` slots, or for grants to send.
 
 use crate::scenario_text::result;
 use bbrlab_run::{RunSummary, WaitSummary};

@@ -263,8 +263,9 @@ impl Receiver {
         if self.ecn.is_ok {
             self.check_ce(segment, host);
         }
-        // The segment counts as only `len` bytes of memory here, because its payload is in page
-        // fragments. The rest of the buffer's memory holds no payload. Linux: `truesize_adjust`.
+        // For the growth of the window, the segment counts as `len` bytes of memory. The payload is
+        // in page fragments, and Linux then subtracts the memory of the skb's head, which holds no
+        // payload. Linux: `truesize_adjust`.
         if segment.len >= GROWTH_MIN_LEN
             && self.window.grow(segment.len, segment.len, self.ack.rcv_mss)
         {

@@ -10,7 +10,8 @@ use super::scoreboard::tag;
 use crate::Host;
 
 impl Sender {
-    /// Whether enough packets are SACKed to start recovery. Linux: in `tcp_time_to_recover`.
+    /// Whether RACK is off and enough packets are SACKed to start recovery. Linux: in
+    /// `tcp_time_to_recover`.
     pub(super) fn is_dup_thresh_reached(&self) -> bool {
         !self.mechanisms.has_rack && self.board.sacked_out() >= self.reordering.packets()
     }

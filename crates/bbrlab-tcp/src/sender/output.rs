@@ -299,12 +299,12 @@ impl Sender {
         (self.is_held_by_pacing(host) && push != Push::AtOnce).then_some(Limit::Pacing)
     }
 
-    /// Sends nearly every packet, faster than [`Self::write_xmit`] does. The sender must be plain
-    /// (see [`Sending`]). Sends full bursts while data is in flight, cwnd allows a burst, and the
-    /// first unsent skb, alone or together with the second, has more bytes than a burst. If one of
-    /// these conditions is not met, `write_xmit` continues. `SINGLE` is true if each burst is one
-    /// segment ([`Sending::Segments`]). If `nonagle` is `None`, the socket's own option applies,
-    /// which is read only when `write_xmit` is called.
+    /// Sends full bursts, faster than [`Self::write_xmit`] does. Nearly all packets are sent in
+    /// this way. The sender must be plain (see [`Sending`]). Sends bursts while data is in flight,
+    /// cwnd allows a burst, and the first unsent skb, alone or together with the second, has more
+    /// bytes than a burst. If one of these conditions is not met, `write_xmit` continues. `SINGLE`
+    /// is true if each burst is one segment ([`Sending::Segments`]). If `nonagle` is `None`, the
+    /// socket's own option applies, which is read only when `write_xmit` is called.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one of the two callers is the pacing timer")]
     fn write_full_bursts<const SINGLE: bool>(
@@ -531,7 +531,7 @@ impl Sender {
     }
 
     /// Sends all new data that cwnd, the peer's window, pacing and Nagle allow. `progress`
-    /// describes the data that this call of the output engine has already sent. The caller must
+    /// describes the data that the caller has already sent, such as full bursts. The caller must
     /// have checked pacing for the first skb. Linux: `tcp_write_xmit`.
     #[inline(never)]
     fn write_xmit(

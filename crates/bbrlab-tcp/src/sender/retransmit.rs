@@ -17,7 +17,7 @@ use crate::Host;
 impl Sender {
     /// Retransmits lost packets, and records the limit that stopped retransmission.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "in most calls, pacing delays the retransmission")]
+    #[expect(clippy::inline_always, reason = "most calls end at the check of pacing")]
     pub(super) fn retransmit_lost(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0 {
             // Check pacing first, because in most calls it delays the retransmission.

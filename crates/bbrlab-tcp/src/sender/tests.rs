@@ -229,8 +229,8 @@ struct World {
     /// Whether the sender is informed of idle pacing timers (see [`Totals`]) only before its next
     /// event.
     keeps_idle_pacing: bool,
-    /// Whether the pacing timer that is armed now is idle, so that the sender is informed later
-    /// that the timer fired.
+    /// Whether the pacing timer that is armed now is idle (see [`Totals`]). If so, the sender is
+    /// informed that the timer fired only before the sender's next event.
     is_idle: bool,
     /// The time at which an idle pacing timer fired, if the sender has not been informed yet.
     lapsed_at: Option<Time>,

@@ -38,8 +38,8 @@ impl Sender {
         true
     }
 
-    /// Whether a segment's timestamp is at least as new as the latest stored timestamp. Linux: in
-    /// `tcp_rcv_established`.
+    /// Whether a segment has no timestamp, or one that is at least as new as the latest stored
+    /// timestamp. Linux: in `tcp_rcv_established`.
     #[inline]
     pub(super) fn is_newest(&self, has_ts: bool, tsval: u32) -> bool {
         !has_ts || tsval.wrapping_sub(self.reverse.ts_recent).cast_signed() >= 0

@@ -234,9 +234,10 @@ proptest! {
                 last_ack = segment.ack.max(last_ack);
                 let right = segment.ack + segment.wnd;
                 if segment.wnd == 0 {
-                    // A window of 0 means that the receiver is out of memory. Apart from DCTCP's
-                    // ACKs described above, only a receiver without memory moves the right edge of
-                    // the window back, as in the kernel.
+                    // The receiver advertises a window of 0 if unread data fills the buffer, or if
+                    // it has just dropped data for lack of memory. In the second case, the right
+                    // edge of the window may move back, as in the kernel. Apart from DCTCP's ACKs
+                    // described above, this is the only such case.
                     edge = right;
                 }
                 prop_assert!(right >= edge || is_dctcp, "the right edge of the window moved back");

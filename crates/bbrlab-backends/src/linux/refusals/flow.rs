@@ -136,7 +136,8 @@ fn of_route(run: &Run, class: &FlowClass, route: &[Hop], at: Place, all: &mut Re
             !(is_other && (serial.needs_serial() || link.burst.is_some())),
             at,
             "path",
-            "adds other link-layer bytes only at a drop-tail link whose buffer is in packets",
+            "adds a framing other than Ethernet's 14 B only at a drop-tail link whose buffer is in \
+             packets",
             Some("`framing = \"14B\"`"),
         );
     }

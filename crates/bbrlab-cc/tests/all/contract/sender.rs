@@ -197,8 +197,8 @@ impl Sender {
         self.check_reports(call);
     }
 
-    /// Checks the results of the callbacks that only read the algorithm's state, such as the size
-    /// of a burst.
+    /// Checks the results of the callbacks that only read the algorithm's state. One of these
+    /// results is the size of a burst.
     fn check_reports(&self, call: &str) {
         let name = self.algorithm.name();
         let hooks = self.cc.hooks();

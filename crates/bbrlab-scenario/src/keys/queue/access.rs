@@ -35,7 +35,7 @@ pub(super) enum Access {
     Bool(Place<bool>),
     /// A whole number within the two bounds.
     Whole(u32, u32, Place<u32>),
-    /// A whole number within the two bounds, which the discipline stores in eight bits.
+    /// A whole number within the two bounds. The discipline stores the number in eight bits.
     Small(u8, u8, Place<u8>),
     /// A weight of a control law (`alpha` or `beta`). The weight's unit and largest value depend on
     /// the discipline. For `pie` the largest value is 32.

@@ -99,8 +99,10 @@ impl QueueSpec {
             && let Some(band) = prio.priomap.iter().find(|&&band| band >= prio.bands)
         {
             let key = if keys.has("priomap") { "priomap" } else { "bands" };
-            let title =
-                format!("`{}`: expected a `priomap` of bands below `bands`", keys.name(key));
+            let title = format!(
+                "`{}`: expected a `priomap` whose bands are less than the value of `bands`",
+                keys.name(key)
+            );
             let found = format!("found band {band}, counted from 0, of {}", prio.bands);
             reader.problem(keys.key_at(key).unwrap_or(node.at), title, found, Vec::new());
         }

@@ -112,7 +112,7 @@ fn parameters_of_disciplines() {
             [bottleneck] + queue = { discipline = "cake", ack_filter = "yes" }        | 7:45-49 | found "yes"
             [bottleneck] + queue = { discipline = "cake", ack_filter = 4 }            | 7:45-45 | found the number 4
             [bottleneck] + queue = { discipline = "cake", ack_filter = "ack-filter" } | 7:45-56 | found "ack-filter"
-        `bottleneck.queue.bands`: expected a `priomap` of bands below `bands`
+        `bottleneck.queue.bands`: expected a `priomap` whose bands are less than the value of `bands`
             [bottleneck] + queue = { discipline = "prio", bands = 2 } | 7:32-36 | found band 2, counted from 0, of 2
         `bottleneck.queue.alpha`: expected a whole number from 0 to 32
             [bottleneck] + queue = { discipline = "pie", alpha = 33 } | 7:39-40 | found the number 33

@@ -40,7 +40,8 @@ use super::unsent::Written;
 use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
 
-/// Base-2 logarithm of the distance in bytes between two milestones.
+/// Base-2 logarithm of the distance in bytes between two milestones. A milestone is a sequence
+/// number for which the field `milestones` has the linked skb that holds it.
 const MILESTONE_SHIFT: u32 = 14;
 
 /// Number of slots of a new ring. The initial cwnd needs fewer slots, but most flows outgrow a
@@ -210,9 +211,9 @@ impl Queue {
 
     /// Counts the retransmission of a lost skb that is still plain; the caller links the skb
     /// afterwards. The count is stored in `links`, which has an entry for each slot, also for those
-    /// of plain skbs. (Without SACK, a lost skb can be plain: a duplicate or partial ACK marks the
-    /// first skb lost without linking it.) `tags` are the skb's tags before the retransmission.
-    /// Returns the number of earlier transmissions.
+    /// of plain skbs. (Without SACK, a duplicate or partial ACK marks the first skb lost but does
+    /// not put it into the linked lists, so a lost skb can still be plain.) `tags` are the skb's
+    /// tags before the retransmission. Returns the number of earlier transmissions.
     #[cold]
     fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
         let own = self.new_links_of(id);
@@ -685,10 +686,11 @@ impl Queue {
         self.release(id);
     }
 
-    /// Splits an skb in flight after `len` bytes, and returns a new skb with the remaining bytes,
-    /// which follows the first skb in both orders. The new skb takes the slot after all other skbs.
-    /// The order of slots is then not the order of the skbs any more, so all skbs are linked. The
-    /// segments of both skbs are recounted. Linux: `tcp_fragment`.
+    /// Splits an skb in flight after `len` bytes, and returns a new skb with the remaining bytes.
+    /// The new skb is directly after the first skb in the order by sequence number and, if the
+    /// first skb is in the order by time, in this order too. But the new skb takes the slot after
+    /// all other skbs, so the order of slots is neither of these two orders any more. All skbs are
+    /// therefore linked. The segments of both skbs are recounted. Linux: `tcp_fragment`.
     pub(super) fn split_sent(&mut self, id: SkbId, len: u32, mss: u32) -> SkbId {
         self.link_all();
         let rest_id = self.next_place();

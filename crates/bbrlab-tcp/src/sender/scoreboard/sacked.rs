@@ -85,10 +85,7 @@ impl Blocks {
 
     /// Returns these blocks in order of sequence number.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "this function has few call sites, which run mostly in a recovery"
-    )]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     fn sorted(&self) -> Self {
         let mut sorted = Self::default();
         self.iter().for_each(|&block| {
@@ -560,10 +557,11 @@ impl Scoreboard {
         Cursor::at(self.queue.plain_head())
     }
 
-    /// Tags the new data of the first block, if this data is a single skb: the first plain skb,
-    /// which must directly follow a SACKed skb and end where the block ends. Such an skb is a
-    /// packet that has just arrived above a hole. Returns the tagged skb. For other new data,
-    /// returns `None`, without any change. The new data must start at [`NewFrom::Plain`].
+    /// Tags the new data of the first block if this data is exactly the first plain skb and the skb
+    /// before it is SACKed. Such an skb is a packet that has just arrived above a hole. Merges the
+    /// two skbs. Returns the tagged skb. Returns `None`, without any change, if the block ends
+    /// elsewhere, the skb before is not SACKed, or the two skbs cannot be merged. The caller must
+    /// ensure that the new data starts at [`NewFrom::Plain`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function runs for most ACKs with SACK blocks")]
     pub(crate) fn tag_next(&mut self, blocks: &Blocks) -> Option<Run> {
