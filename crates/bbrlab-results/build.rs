@@ -15,9 +15,10 @@ pub(crate) fn main() {
     println!("cargo::rustc-env=BBRLAB_COMMIT={commit}");
     let compiler = compiler().unwrap_or_else(|| "unknown".to_owned());
     println!("cargo::rustc-env=BBRLAB_RUSTC={compiler}");
-    // Rebuild when the commit changes. Every commit adds a line to the log of HEAD. Without this
-    // log, a commit changes HEAD or the file of the branch that HEAD names. List only existing
-    // files: cargo rebuilds every time if a listed file is missing.
+    // Rebuild when the commit changes. Every commit adds a line to the log of HEAD. A clone may
+    // lack this log, so HEAD and the file of the branch that HEAD names are listed, too: a commit
+    // changes one of them. List only existing files: cargo rebuilds every time if a listed file is
+    // missing.
     let always = ["HEAD", "logs/HEAD", "packed-refs"].map(str::to_owned);
     for name in always.into_iter().chain(git(&["symbolic-ref", "HEAD"])) {
         if let Some(path) = git(&["rev-parse", "--git-path", &name])

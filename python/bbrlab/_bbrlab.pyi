@@ -60,7 +60,10 @@ class Scenario:
     Raises:
         `ScenarioError`: If the scenario is invalid. The message is the same as on the command
             line, with the place of each mistake.
-        `TypeError`, `ValueError`: If a scenario cannot have values of this type.
+        `TypeError`: If an argument, or a value in it, has a type that no scenario can contain, or if
+            there is both a source and keywords, or neither.
+        `ValueError`: If there are too many or too deeply nested values, a whole number has more
+            than 64 bits, or a duration has no unit or no fixed length.
 
     >>> import bbrlab as bl
     >>> bl.Scenario("examples.dumbbell", {"flows.cc": "bbr3"}).runs
@@ -84,7 +87,8 @@ class Scenario:
     ) -> Scenario: ...
     @property
     def controls(self) -> dict[str, type[CongestionControl] | str]:
-        """The classes of congestion controls, and the paths of shared objects, by their names."""
+        """The custom congestion controls: a dict from their names in the scenario to classes or to
+        paths of shared objects."""
     @property
     def name(self) -> str:
         """The scenario's name: by default the file's without its extension, the built-in's id, or
@@ -151,7 +155,8 @@ class Scenario:
             seeds: Runs per sweep point, each with its own seed.
 
         Raises:
-            `ScenarioError`: If the scenario is invalid at a sweep point, or has too many of them.
+            `ScenarioError`: If the scenario is invalid at a sweep point, or has too many sweep
+                points.
 
         >>> import bbrlab as bl
         >>> s = bl.Scenario("examples.dumbbell").swept({"flows.cc": ["bbr1", "cubic"], "flows.count": [1, 2, 4]}, seeds=5)

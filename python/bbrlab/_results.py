@@ -325,7 +325,8 @@ class Results:
     @cached_property
     def flows(self) -> Table:
         """A row per run and flow: the columns of `summary.parquet`, with the swept keys first. A swept quantity has
-        further columns with its number, one per base unit of its values, such as `bottleneck.buffer_bdp`."""
+        further columns that repeat its values as numbers in a base unit: `bottleneck.buffer_bdp` has the values of
+        `bottleneck.buffer` in BDPs. If the values have several base units, each unit has a column."""
         return Table(self._records.frame("flows"))
 
     @cached_property
@@ -349,8 +350,8 @@ class Results:
         """A row per metric at each point of the sweep: the mean over the seeds, its 95 % confidence interval from `lo`
         to `hi`, and the number `n` of seeds with a value.
 
-        A metric of a group of flows has its name in `group`, a metric of a link in `link_name`. `lo` and `hi` are
-        missing with one seed, and where seeds change nothing.
+        In the row of a metric of a group of flows, `group` has the name of the group. In the row of a metric of a link,
+        `link_name` has the name of the link. `lo` and `hi` are missing with one seed, and where seeds change nothing.
 
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.two-bbr", {"bottleneck.buffer": ["1bdp", "4bdp"]}, seeds=3, set={"duration": "4s"})

@@ -279,8 +279,9 @@ class Table:
         shown = {name: [_word(value) for value in column] for name, column in self.head(ROWS_SHOWN).to_dict().items()}
         wide = {name: max(len(name), *map(len, words), 1) for name, words in shown.items()}
         # If the table has all columns in `MEANS`, as `points` has, these columns are always shown. The columns before
-        # `n`, such as swept keys, are added as long as they fit. Columns with the numbers of quantities, such as
-        # `bottleneck.buffer_bdp`, and columns without a value in the first rows are chosen last.
+        # `n`, such as swept keys, are added as long as they fit. Two kinds of columns are chosen last: columns that
+        # repeat a swept quantity as a number in a base unit, such as `bottleneck.buffer_bdp` for `bottleneck.buffer`,
+        # and columns without a value in the first rows.
         chosen = [name for name in MEANS if name in shown] if set(MEANS) <= shown.keys() else []
         rest = [name for name in shown if name not in chosen]
         if chosen:

@@ -66,7 +66,7 @@ def learnt(theta: npt.NDArray[np.float64]) -> Policy:
             return 0.0
         stretch = math.log2(rtt / min_rtt)
         # `used` is the number of packets of 1448 bytes that are delivered per minimum RTT, and `spare` is log2(`used` /
-        # window).
+        # window), where `used` and window count as at least CWND_MIN.
         used = throughput * min_rtt / (1448 * 8 / 1e3)
         spare = math.log2(max(used, CWND_MIN) / max(cwnd, CWND_MIN))
         return float(theta @ (1.0, stretch, loss, spare))

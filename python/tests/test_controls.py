@@ -74,7 +74,7 @@ def test_reno_under_ns3_has_the_built_in_ones_digest() -> None:
 
 
 class Nothing(bl.CongestionControl):
-    """Behaves like Reno, because it overrides no event that changes the connection."""
+    """Behaves like Reno: it overrides only `info`, and the base class's other methods do what Reno does."""
 
     def info(self, conn: bl.Conn) -> bl.Info:
         return {"bw": 125_000, "inflight_hi": 7}

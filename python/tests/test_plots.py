@@ -542,7 +542,7 @@ def test_a_heatmap_has_no_value_where_groups_are_joined() -> None:
     assert not np.isnan(cells(rs.plot.heatmap("jain"))).any()
     with pytest.raises(bl.UsageError, match="found none at the points where the groups of flows have different names"):
         rs.plot.heatmap("group_share", group="bbr3")
-    # The label of the colour bar is as long as the axes are high, and nothing is cut off.
+    # The label of the colour bar is broken into two lines. All labels and the texts of all cells are within the figure.
     figure.canvas.draw()
     whole, label = figure.bbox, figure.axes[1].yaxis.label
     assert label.get_text() == "Share of the goodput,\n20ms, %"

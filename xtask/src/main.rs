@@ -34,7 +34,7 @@ const USAGE: &str =
   rooms   checks without a build: crate map, import circles, dependencies, files and items that pages and comments name, files of a release, results in git, prose
   bless   rewrite expected test output (then read the diff)
   python  the Python package: build, tests, types
-  bench   the speed table, with instructions, cache misses and ns-3; ratios to results/bench.json
+  bench   the speed table, with instructions, cache misses and ns-3; --against results/bench.json adds ratios to the stored values
   profile instructions per packet, by group and by file
   growth  cost per packet against the number and the rate of flows; writes results/growth.json
   overheads cost of series, files, plots and a second worker; writes results/overheads.json

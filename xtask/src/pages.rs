@@ -106,7 +106,8 @@ impl Repository {
     }
 
     fn wrong_mentions(&self, at: At<'_>, line: &str) -> Vec<String> {
-        // In a table row or a sentence, a mention after the name of a crate refers to that crate.
+        // A mention is a text in backticks. If the line names a crate, mentions of files refer to
+        // files of that crate.
         let (before, behind) = line.split_once("`bbrlab-").unwrap_or((line, ""));
         let named = behind.split('`').next().map(|package| format!("bbrlab-{package}"));
         let named = named.filter(|package| self.names.contains_key(package));

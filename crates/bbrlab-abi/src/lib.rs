@@ -2,8 +2,9 @@
 //! through this interface, and `bbrlab-plugin` runs congestion controls that are written in C.
 //!
 //! The structs that a congestion control receives are generated from the table of fields in
-//! `bbrlab-cc`. Every struct begins with its size in bytes, and later versions only append fields,
-//! so code reads no field beyond the size that a struct states. All values are integers.
+//! `bbrlab-cc`. Every struct begins with its size in bytes, and later versions only append fields.
+//! A struct from an older version is therefore shorter, and code must not read a field beyond the
+//! size that a struct states. All values are integers.
 //!
 //! | file | content |
 //! | --- | --- |

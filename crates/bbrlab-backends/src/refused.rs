@@ -205,8 +205,9 @@ impl Refusals {
     }
 }
 
-/// Returns the refusals as lines of text, as in the error for users, without repeated lines. Each
-/// refusal must name a key of scenarios and be a sentence.
+/// Returns the refusals as lines of text, without repeated lines: each refused key with the reason.
+/// The error for users has the back end's name before the reason, as the subject of its verb. Each
+/// refusal must name a key of scenarios, and its reason must be the rest of a sentence.
 #[cfg(test)]
 pub(super) fn lines(run: &Run, refusals: Vec<Refusal>) -> String {
     let mut lines: Vec<String> = Vec::new();

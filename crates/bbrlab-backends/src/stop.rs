@@ -16,13 +16,15 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Creates a request that only a call of [`Self::request`] makes; Ctrl-C and SIGTERM do not.
+    /// Creates a `Stop` in which no stop is requested yet. Only a call of [`Self::request`]
+    /// requests the stop; Ctrl-C and SIGTERM do not.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Creates a request that the user makes with Ctrl-C or SIGTERM.
+    /// Creates a `Stop` in which no stop is requested yet. The user requests the stop with Ctrl-C
+    /// or SIGTERM.
     ///
     /// # Errors
     /// Fails if the system rejects a signal handler.

@@ -165,8 +165,9 @@ impl Plugged {
         Self { of: Box::new(cc), told: Told::default() }
     }
 
-    /// Reports the one-way delay of an ACK with the peer's timestamp `tsval`, which echoes `tsecr`,
-    /// both in milliseconds. Ignores an ACK if an earlier call had a newer `tsval`.
+    /// Reports the one-way delay of an ACK. `tsval` is the peer's timestamp in the ACK, and `tsecr`
+    /// is our timestamp that the ACK echoes, both in milliseconds. Ignores an ACK if an earlier
+    /// call had a newer `tsval`.
     pub fn take_timestamps(&mut self, tsval: u32, tsecr: u32) {
         let is_newest = |last: u32| tsval.wrapping_sub(last).cast_signed() >= 0;
         if self.of.extras().owd && self.told.tsval.is_none_or(is_newest) {

@@ -42,8 +42,8 @@ pub(crate) enum Verb {
   bbrlab run sweep.toml --shard 2/2 --out part2
   bbrlab merge part1 part2 --out sweep")]
     Merge(MergeArgs),
-    /// Run the papers' experiments, and print published next to measured values and a verdict on
-    /// every claim
+    /// Run the papers' experiments; print the published values next to the measured values, and a
+    /// verdict on every claim
     #[command(after_help = examples_of_reproduce())]
     Reproduce(ReproduceArgs),
     /// List algorithms, queue disciplines, scenarios, papers and metrics
@@ -421,8 +421,8 @@ pub(crate) enum Against {
   bbrlab validate linux reference/linux-reference --only 1_cubic 8_ecn
   bbrlab validate linux reference/linux-reference --seeds 3 --out pictures")]
     Linux(crate::validate_linux::LinuxArgs),
-    /// Feed bbrlab's sender and receiver the packets that a Linux host received; compare the
-    /// packets that they send
+    /// Feed bbrlab's sender and receiver the packets that Linux hosts received; compare the packets
+    /// that they send with those that the Linux hosts sent
     #[command(after_help = "Example: bbrlab validate packets reference/linux-reference/packets")]
     Packets {
         /// Folders with packet logs
@@ -901,8 +901,9 @@ docs/performance.md describes all cases and lists the values of one machine. All
 about half a minute of CPU time; d takes 8 s per process.
 
 Speed is the number of data packets that leave the bottleneck per second of CPU time, set-up included. Noise is how much \
-longer the median process took than the fastest, in percent; with ratios, it is the larger value of the two documents. \
-A difference of two speeds below the noise means nothing.
+longer the median process took than the fastest, in percent; in the table of ratios that --against prints, it is the \
+larger of the two values in the new and in the earlier document. A difference of two speeds below the noise means \
+nothing.
 
 Memory is the peak of the process, with 5 MB for the program \
 itself; it varies by about 1 MB between calls. The digest is a hash of what happened to every packet: equal digests \

@@ -157,8 +157,8 @@ fn measure(
     Ok(results)
 }
 
-/// Runs one benchmark case in this process. `bench` and `cargo xtask bench` start a new process
-/// with this command for each measurement.
+/// Runs one benchmark case in this process: the hidden command `bench-case`. For each measurement,
+/// `bench` and `cargo xtask bench` start `bbrlab bench-case` as a new process.
 pub(crate) fn one(args: &BenchCaseArgs, output: &mut Output) -> Verdict {
     let case = bench_case(&args.case)?.with_size(args.flows, args.rate.clone());
     let case = case.with_series(args.sample.clone());

@@ -100,8 +100,8 @@ fn differences(folders: &[PathBuf]) -> Vec<String> {
     lines
 }
 
-/// Compares the first value of a swept key, or the value that the user chose, with each other
-/// value.
+/// Compares one value of a swept key with each of the remaining values. The one value is the first,
+/// or the value that the user chose with `--against`.
 fn compare_pairs(args: &CompareArgs, key: &str, folder: &Path, output: &mut Output) -> Verdict {
     let document = read_results(folder)?;
     output.notes_of_missing(&args.folders);

@@ -233,8 +233,8 @@ fn describe(reproduced: &Reproduced) -> String {
 }
 
 /// Describes the CPU time of an experiment's runs. The total includes the runs with changed
-/// settings. These test artifacts of the paper's simulator, causes of failing claims, and unstated
-/// parameters.
+/// settings. Changed settings serve to test three things: artifacts of the paper's simulator,
+/// causes of failing claims, and unstated parameters.
 fn describe_work(one: &ExperimentReport) -> String {
     let own = &one.reproduced.work;
     let mut all = own.clone();

@@ -133,10 +133,10 @@ const SERIES_COLUMNS: f64 = 24.0;
 /// Number of columns of the series of queues.
 const QUEUE_COLUMNS: f64 = 9.0;
 
-/// Bytes in a run's folder that are the same for every run: schemas, names of metrics, hashes. The
-/// files of the time series are not included.
+/// Size in bytes of the parts of a run's folder whose size is the same for every run: schemas,
+/// names of metrics, hashes. The files of the time series are not included.
 const FOLDER_BYTES: f64 = 28e3;
-/// Bytes in the files of the time series that are the same for every run.
+/// Size in bytes of the parts of the time series' files whose size is the same for every run.
 const SERIES_FILES_BYTES: f64 = 10e3;
 
 /// Bytes that each run adds to the files of its sweep.

@@ -15,17 +15,17 @@ const IN_USE_AT_NEXT_WRITE: f64 = 2.0 / 3.0;
 /// two such skbs above the limit, because a second skb can be in the network.
 const LARGEST_SKB: f64 = 65_536.0;
 
-/// The upper limit of a flow's goodput that follows from the size of a socket's buffer or receive
-/// window.
+/// The range of the limit that the size of a socket's buffer or receive window sets to a flow's
+/// goodput.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SocketLimit {
-    /// The lower bound of the flow's goodput in bits per second, if nothing but the socket limits
-    /// it.
+    /// The lower bound of the limit in bits per second: the flow's goodput is at least this bound
+    /// if nothing but the socket limits it.
     pub least_bits_per_s: f64,
-    /// The upper bound of the flow's goodput in bits per second; `None` if the path, or the flow's
-    /// pacing limit, is not faster than this bound. The two bounds differ only if the sender's
-    /// buffer sets the limit: after the buffer was full, the sender writes again only when at most
-    /// two thirds of it are in use. The amount of data in the buffer therefore changes.
+    /// The upper bound of the limit in bits per second; `None` if the path, or the flow's pacing
+    /// limit, is not faster than this bound. The two bounds differ only if the sender's buffer sets
+    /// the limit: after the buffer was full, the sender writes again only when at most two thirds
+    /// of it are in use. The amount of data in the buffer therefore changes.
     pub most_bits_per_s: Option<f64>,
     /// The key of `[stack]` that sets the size of the socket's buffer or receive window from which
     /// this limit follows.

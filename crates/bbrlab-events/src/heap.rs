@@ -28,12 +28,13 @@ impl Siblings {
 /// A priority queue of (key, index). Entries with equal keys come out in any order.
 #[derive(Debug)]
 pub(crate) struct Heap {
-    /// The least entry; [`Key::NEVER`] if the heap is empty. A popped entry stays in this field
-    /// until the next push or [`Self::close`].
+    /// The least entry, if `hole` is false. If `hole` is true, this field has no entry of the heap:
+    /// either the key is [`Key::NEVER`], or this is the entry that was popped, which stays in this
+    /// field until the next push or [`Self::close`].
     top: (Key, u32),
     /// The least key below the top and its slot; [`Key::NEVER`] if there is none.
     least: (Key, usize),
-    /// Whether the heap has no entry in `top`: the heap is empty, or the entry in `top` was popped.
+    /// Whether `top` has no entry of the heap: the heap is empty, or the entry in `top` was popped.
     hole: bool,
     /// The entries below the top, by slot. Slot `n` is child `n % 4` of node `n / 4`. Node 0 is the
     /// top; node `n + 1` is the entry in slot `n`.

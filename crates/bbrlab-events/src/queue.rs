@@ -242,8 +242,8 @@ impl EventQueue {
         self.other_by_key()
     }
 
-    /// Like [`Self::other`], but compares whole keys, because several of these events are due at
-    /// the earliest time.
+    /// Like [`Self::other`], but compares whole keys. Comparing times is not enough if two or three
+    /// of the structures (heap, lane tournament, calendar) have an event due at the earliest time.
     #[inline(never)]
     fn other_by_key(&self) -> Other {
         let (head, lane) = self.lanes.winner();

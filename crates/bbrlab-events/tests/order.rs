@@ -7,8 +7,9 @@ use bbrlab_units::Time;
 use both::{Plain, Queue, Size, Structured, TIMERS_PER_END};
 use proptest::prelude::*;
 
-/// A call to both queues. Numbers of flows, links and lanes are taken modulo their count; times are
-/// relative to the current time.
+/// A call to both queues. `flow`, `link` and `lane` are indices, taken modulo the number of flows,
+/// links or lanes in the queues. `ahead` is multiplied by a random power of two and then counts in
+/// nanoseconds from the current time; `at` is an absolute time.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Insert { kind: Kind, flow: u32, ahead: u64 },

@@ -103,8 +103,8 @@ fn check<T: WithSize>(of: *const T) -> Result<(), Failed> {
 /// Reads a struct of the C program.
 pub(crate) fn read<T: WithSize>(of: *const T) -> Result<T, Failed> {
     check(of)?;
-    // SAFETY: the header demands that the pointer is valid. `check` has verified that it is aligned,
-    // and that the struct states at least the size of `T`.
+    // SAFETY: the header demands that the pointer is valid. `check` has verified that the pointer
+    // is aligned, and that the struct states at least the size of `T`.
     Ok(unsafe { of.read() })
 }
 

@@ -31,8 +31,8 @@ pub struct Emulator {
     framing: Vec<[u32; 2]>,
 }
 
-/// The packet that is entering the network, and the packets that have left it. The caller removes
-/// packets that have left.
+/// The packet that is entering the network, and the packets that have left it. Packets that have
+/// left stay here until the user of [`Emulator`] removes them with [`Emulator::leave`].
 #[derive(Debug, Default)]
 struct Hosts {
     entering: Option<(Side, Fields, u32, Frame)>,

@@ -19,8 +19,9 @@ pub fn kernel_release() -> String {
 
 /// Returns whether the kernel has a congestion control of this name, built in or as a module that
 /// the kernel loads. For a process without `CAP_NET_ADMIN`, the kernel loads no module, so the
-/// answer could be wrong. If the process lacks the rights for runs, the function therefore returns
-/// true.
+/// kernel's answer could be wrong. If the process lacks `CAP_NET_ADMIN` or `CAP_SYS_ADMIN`, which
+/// runs need, the function therefore returns true for every name; [`missing`] then reports the
+/// missing rights.
 #[must_use]
 pub fn has_control(name: &str) -> bool {
     // Only the error ENOENT means that the congestion control is missing.

@@ -163,8 +163,8 @@ fn refuse_path(folder: &Path) -> Result<(), KernelError> {
         return Ok(());
     }
     Err(KernelError::Usage(format!(
-        "kernels cannot be built in {text}: make needs an absolute path without spaces, colons and \
-         quotes; set BBRLAB_CACHE to another folder"
+        "kernels cannot be built in {text}: make needs an absolute path without white space, \
+         quotes and the characters : $ # \\; set BBRLAB_CACHE to another folder"
     )))
 }
 

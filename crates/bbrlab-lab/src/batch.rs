@@ -785,7 +785,8 @@ fn busy(folder: &Path) -> LabError {
     ))
 }
 
-/// The name of a custom congestion control, and the SHA-256 of its program.
+/// The name of a custom congestion control, and the SHA-256 of its code; `None` if the scenario
+/// states no SHA-256.
 type Control<'a> = (&'a str, Option<&'a str>);
 
 /// Returns the custom congestion controls that a scenario declares.

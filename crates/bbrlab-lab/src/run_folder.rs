@@ -206,7 +206,8 @@ impl RunFile {
     }
 }
 
-/// The content of `sweep.json`: the data that identify a sweep but are not in its `scenario.toml`.
+/// The content of `sweep.json`: the data that identify a sweep. Of these data, the sweep's
+/// `scenario.toml` has at most the title.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SweepFile {
     #[serde(flatten)]

@@ -29,8 +29,8 @@ pub enum Loss {
     /// Each probability applies from its time on; the first probability also applies before its
     /// time. Times ascend.
     Steps(Arc<[(Time, Probability)]>),
-    /// Two states, good and bad, each with its probability of loss. At the start of a run, a link
-    /// is in the good state (Gilbert 1960, Elliott 1963).
+    /// Two states, good and bad, each with its probability of loss (Gilbert 1960, Elliott 1963). At
+    /// the start of a run, a link is in the good state.
     ///
     /// As in netem, the current state decides whether a packet is lost; after that, the state may
     /// change for the next packet.

@@ -19,9 +19,9 @@ pub trait Handler<P: PacketData> {
     fn on_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8);
 
     /// Called instead of [`Self::on_timer`] when the swift timer has expired: the timer that
-    /// [`Network::set_swift_timer`] has selected. If a deadline is far ahead, the network may call
-    /// `on_timer` for a swift timer. A handler that knows which timer was selected can override
-    /// this method, and need not look at `side` and `timer`.
+    /// [`Network::set_swift_timer`] has selected. If the swift timer was armed for a time far
+    /// ahead, the network may still call `on_timer` when it expires. A handler that knows which
+    /// timer was selected can override this method, and need not look at `side` and `timer`.
     #[inline]
     fn on_swift_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8) {
         self.on_timer(port, flow, side, timer);
@@ -29,9 +29,9 @@ pub trait Handler<P: PacketData> {
 
     /// Called instead of [`Self::on_timer`] when the even timer has expired. The even timer is the
     /// one that [`Network::set_even_timer`] has selected, because every flow arms it often and
-    /// about equally far ahead. If a deadline is far ahead, the network may call
-    /// `on_timer` for an even timer. A handler that knows which timer was selected can override
-    /// this method, and need not look at `side` and `timer`.
+    /// about equally far ahead. If the even timer was armed for a time much further ahead, the
+    /// network may still call `on_timer` when it expires. A handler that knows which timer was
+    /// selected can override this method, and need not look at `side` and `timer`.
     #[inline]
     fn on_even_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8) {
         self.on_timer(port, flow, side, timer);

@@ -30,7 +30,8 @@ pub(crate) enum Target {
     Recorder(u32),
 }
 
-/// The start of a leg. Legs with equal sources, delays and targets share a lane.
+/// The start of a leg. Legs with equal sources, delays and targets share a delay line (lane), the
+/// queue of the packets on a constant delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     Hosts,

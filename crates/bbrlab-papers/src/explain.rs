@@ -168,21 +168,24 @@ impl ArtifactCause {
             Self::Switch(switch) => format!("decided by {switch}"),
             Self::AnyOf { enough, not_without } => any_of(enough, not_without),
             Self::Pair { both: [one, other], not_alone } => {
-                let mut words = format!("made by {one} together with {other}");
+                let mut words = format!("made true by {one} together with {other}");
                 if not_alone.is_empty() {
                     words.push_str(", and by neither alone");
                 } else {
-                    words.push_str(&format!("; {} cannot be run alone", not_alone.join(" and ")));
+                    words.push_str(&format!(
+                        "; the experiment cannot be run with only {} on",
+                        not_alone.join(" or only ")
+                    ));
                 }
                 words
             }
             Self::More { needed, pairs_run, pairs_not_run } => {
                 let mut words = if *pairs_not_run == 0 {
-                    "made by more than two switches together".to_owned()
+                    "made true by more than two switches together".to_owned()
                 } else {
                     format!(
-                        "made by no switch alone and by no pair of those that were run ({pairs_run}; \
-                         {pairs_not_run} were not)"
+                        "made true by no switch alone and by no tested pair of switches \
+                         (pairs tested: {pairs_run}, not tested: {pairs_not_run})"
                     )
                 };
                 match needed.as_slice() {
@@ -194,7 +197,7 @@ impl ArtifactCause {
                 words
             }
             Self::NotShown => "false under the setting, too".to_owned(),
-            Self::NoSetting => "no setting is known that should make it".to_owned(),
+            Self::NoSetting => "no setting is known that should make the claim true".to_owned(),
             Self::Unknown(reason) => format!("not known: {reason}"),
         }
     }
@@ -204,14 +207,18 @@ impl ArtifactCause {
 fn any_of(enough: &[String], not_without: &[String]) -> String {
     match (enough, not_without) {
         ([one], []) => {
-            format!("made by {one} alone, but also by all other switches together without it")
+            format!("made true by {one} alone, but also by all other switches together without it")
         }
-        ([one], _) => format!("made by {one} alone; the other switches cannot be run without it"),
-        (all, []) => format!("made by each of {} alone, and none is needed", all.join(", ")),
+        ([one], _) => {
+            format!("made true by {one} alone; the experiment cannot be run with only {one} off")
+        }
+        (all, []) => {
+            format!("made true by each of {} alone; none of them is needed", all.join(", "))
+        }
         (all, without) => format!(
-            "made by each of {} alone; the other switches cannot be run without {}",
+            "made true by each of {} alone; the experiment cannot be run with only {} off",
             all.join(", "),
-            without.join(", ")
+            without.join(" or only ")
         ),
     }
 }
@@ -472,7 +479,7 @@ mod tests {
         assert_eq!(cause_of(&effects, None, 0), ArtifactCause::Switch("b".to_owned()));
         let any = [effect("a", true, true), effect("b", true, true), effect("c", false, true)];
         let words = cause_of(&any, None, 0).describe();
-        assert_eq!(words, "made by each of a, b alone, and none is needed");
+        assert_eq!(words, "made true by each of a, b alone; none of them is needed");
     }
 
     #[test]
@@ -482,15 +489,18 @@ mod tests {
             |alone_off| cause_of(&[one(alone_off), effect("b", false, true)], None, 0).describe();
         assert_eq!(
             words(Ok(true)),
-            "made by a alone, but also by all other switches together without it"
+            "made true by a alone, but also by all other switches together without it"
         );
         assert_eq!(
             words(not_run()),
-            "made by a alone; the other switches cannot be run without it"
+            "made true by a alone; the experiment cannot be run with only a off"
         );
         let both = [one(not_run()), effect("b", true, true)];
         let words = cause_of(&both, None, 0).describe();
-        assert_eq!(words, "made by each of a, b alone; the other switches cannot be run without a");
+        assert_eq!(
+            words,
+            "made true by each of a, b alone; the experiment cannot be run with only a off"
+        );
     }
 
     #[test]
@@ -504,7 +514,10 @@ mod tests {
             effect("b", false, true),
         ];
         let words = cause_of(&unknown, Some((0, 1)), 1).describe();
-        assert_eq!(words, "made by a together with b; a cannot be run alone");
+        assert_eq!(
+            words,
+            "made true by a together with b; the experiment cannot be run with only a on"
+        );
     }
 
     #[test]
@@ -513,14 +526,15 @@ mod tests {
             [effect("a", false, true), effect("b", false, false), effect("c", false, false)];
         assert_eq!(pairs(&effects), [(1, 2), (0, 1), (0, 2)]);
         let words = cause_of(&effects, Some((1, 2)), 1).describe();
-        assert_eq!(words, "made by b together with c, and by neither alone");
+        assert_eq!(words, "made true by b together with c, and by neither alone");
         let words = cause_of(&effects, None, 3).describe();
         assert_eq!(
             words,
-            "made by more than two switches together; the only needed switches are b, c"
+            "made true by more than two switches together; the only needed switches are b, c"
         );
         let words = cause_of(&effects, None, 1).describe();
-        let pairs = "made by no switch alone and by no pair of those that were run (1; 2 were not)";
+        let pairs = "made true by no switch alone and by no tested pair of switches \
+                     (pairs tested: 1, not tested: 2)";
         assert_eq!(words, format!("{pairs}; the only needed switches are b, c"));
     }
 

@@ -1,6 +1,6 @@
 //! A congestion control that calls the functions of a shared object for one connection. If the
-//! shared object has no function for an event, the congestion control behaves like a null callback
-//! of Linux; where Linux requires a callback, the control behaves like Reno.
+//! shared object has no function for an event, the congestion control handles this event as Linux
+//! does with a null callback or, if Linux requires the event's callback, as Reno does.
 #![expect(unsafe_code, reason = "the functions of a shared object have the C calling convention")]
 
 use std::sync::Arc;

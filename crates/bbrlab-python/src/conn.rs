@@ -153,8 +153,8 @@ impl PyConn {
         self.ctl.get().open().timer.at_ns = None;
     }
 
-    /// Returns the time at which `on_timer` must be called, on the clock of `clock_ns`; `None` if
-    /// the timer is not set.
+    /// Returns the time at which `on_timer` must be called, on the clock that the connection's
+    /// field `clock_ns` shows; `None` if the timer is not set.
     pub(crate) fn timer_ns(&self) -> Option<u64> {
         self.ctl.get().open().timer.at_ns
     }
@@ -211,7 +211,8 @@ struct Open {
 }
 
 /// The timer that a class with `on_timer` sets by `ctl.timer_us`; `is_heard` states whether the
-/// class has this method. All times are on the clock of `clock_ns`.
+/// class has this method. All times are readings of the TCP clock in nanoseconds, as in the
+/// connection's field `clock_ns`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Timer {
     is_heard: bool,

@@ -322,8 +322,8 @@ struct Failed {
     event: &'static str,
     /// The time of the event; `None` for a constructor.
     time_ns: Option<u64>,
-    /// The end of the error message, after the event and its time: `cc_params` if the constructor
-    /// failed, otherwise empty.
+    /// A part of the error message, after the event and its time: the values of `cc_params` if the
+    /// constructor failed, otherwise empty.
     with: String,
     error: PyErr,
 }

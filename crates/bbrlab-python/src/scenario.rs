@@ -33,7 +33,10 @@ use crate::shown::shown;
 /// Raises:
 ///     `ScenarioError`: If the scenario is invalid. The message is the same as on the command
 ///         line, with the place of each mistake.
-///     `TypeError`, `ValueError`: If a scenario cannot have values of this type.
+///     `TypeError`: If an argument, or a value in it, has a type that no scenario can contain, or if
+///         there is both a source and keywords, or neither.
+///     `ValueError`: If there are too many or too deeply nested values, a whole number has more
+///         than 64 bits, or a duration has no unit or no fixed length.
 ///
 /// >>> import bbrlab as bl
 /// >>> bl.Scenario("examples.dumbbell", {"flows.cc": "bbr3"}).runs
@@ -158,8 +161,9 @@ impl PyScenario {
         controls: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let classes = controls.map_or_else(|| Ok(Classes::default()), given::named_classes)?;
-        // The declarations of these classes replace the declarations in the pickled scenario: a
-        // class whose source text has changed since the pickling is another congestion control.
+        // A declaration has the hash of the class's source text. The source text may have changed
+        // since the pickling, and then the class is another congestion control. The declarations of
+        // the given classes therefore replace the declarations in the pickled scenario.
         let sets: Vec<String> = given::declarations(&classes).collect();
         let restored = Scenario::parse_kept(name, name, text, Some(&files_in(None)), &sets);
         restored
@@ -176,7 +180,8 @@ impl PyScenario {
         Ok((restore, (name, text, self.controls(py)?).into_pyobject(py)?))
     }
 
-    /// The classes of congestion controls, and the paths of shared objects, by their names.
+    /// The custom congestion controls: a dict from their names in the scenario to classes or to
+    /// paths of shared objects.
     #[getter]
     fn controls<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let controls = PyDict::new(py);

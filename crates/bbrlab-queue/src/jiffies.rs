@@ -101,7 +101,9 @@ mod tests {
                 "{first}, {delay}"
             );
         };
-        // In the kernel's log, `pie`'s timer fires 504 ms after the set-up, then every 16 ms.
+        // In the kernel's log, `pie`'s timer fires 504 ms after the set-up, then every 16 ms. The
+        // run begins 2000 ms after the set-up, so the first call in the run is at 8 ms (504 + 94 *
+        // 16 - 2000).
         check(500, 15, 8);
         check(500, 500, 16);
         check(500, 0, 0);

@@ -1,9 +1,9 @@
 //! Slots, as on links that aggregate packets: a packet waits for a fixed delay, and then for the
 //! next slot. In a slot, all packets whose delay is over leave together.
 //!
-//! `dequeue` compares the time at which the first packet's delay ends with the start of the slot
-//! that was drawn last. If the delay ends after this start, a new slot is drawn, which starts a
-//! random time from now. A new slot is also drawn when a slot has reached its limit of packets or
+//! `dequeue` compares two times: the end of the first packet's delay, and the start of the slot
+//! that was drawn last. If the delay ends after the slot starts, a new slot is drawn, which starts
+//! a random time from now. A new slot is also drawn when a slot has reached its limit of packets or
 //! bytes. Slots are therefore not periodic: without packets there is no draw, and after a pause the
 //! next packet causes the draw.
 //!

@@ -334,8 +334,8 @@ impl RateSampler {
         // As in the kernel, a `prior_delivered` of 0 means "no packet yet", even if the count has
         // wrapped to 0.
         if self.is_switched {
-            // `stamps` is passed by value, so that callers of the common path can hold it in
-            // registers.
+            // `take_switched` is a cold call, so it gets a copy of `stamps`. A reference would
+            // force all callers of `skb_delivered` to keep `stamps` in memory instead of registers.
             self.take_switched(ack, *stamps, skb);
         } else if ack.rs.prior_delivered == 0 || self.is_newest(ack, skb) {
             self.take(ack, stamps, skb);

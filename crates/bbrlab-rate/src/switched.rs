@@ -1,8 +1,8 @@
 //! Rate samples as ns-3 takes them. Each of these differences from Linux can be switched on
 //! separately:
 //!
-//! - The ACK phase begins at the latest delivery before the previous sample's packet was sent, not
-//!   before the sampled packet was sent.
+//! - The ACK phase begins at the latest delivery before the previous sample's packet was sent. In
+//!   Linux, it begins at the latest delivery before the sampled packet was sent.
 //! - An ACK that delivers no packet newer than the previous sample's packet continues the previous
 //!   sample. The sampled packet and the lengths of the send phase and the ACK phase stay, and the
 //!   sample also counts the packets that this ACK delivers.
@@ -45,8 +45,9 @@ impl Switched {
         Self { switches, ..Self::default() }
     }
 
-    /// Copies the previous sample into `ack`, if `is_sticky` is set and this ACK has delivered no
-    /// newer packet.
+    /// Copies fields of the latest completed sample into `ack`. Does nothing unless three
+    /// conditions hold: `is_sticky` is set, this ACK has delivered no packet newer than that
+    /// sample's packet, and `ack` has no sampled packet yet (`prior_delivered` is 0).
     fn resume(&self, ack: &mut AckRate, has_newer: bool) {
         if !self.switches.is_sticky || has_newer || ack.rs.prior_delivered != 0 {
             return;
@@ -315,8 +316,9 @@ mod tests {
         assert_eq!(flow.ack(3_200, &mut []), (-1, -1));
     }
 
-    /// In ns-3 a packet is newer than another if more deliveries preceded its transmission; in
-    /// Linux every ACK starts a new sample.
+    /// With `is_sticky`, as in ns-3, an ACK starts a new sample only if it delivers a packet newer
+    /// than the previous sample's packet. A packet is newer than another if more deliveries
+    /// preceded its transmission. In Linux, every ACK starts a new sample.
     #[test]
     fn an_older_packet_does_not_end_a_sticky_sample() {
         for (switches, late) in [(STICKY, (2, 1_100)), (REUSE, (3, 2_200))] {

@@ -36,7 +36,8 @@ pub struct Points {
 }
 
 impl Points {
-    /// Computes the sweep points of these runs, with all metrics that can be shown by default.
+    /// Computes the sweep points of these runs, with the metrics from which tables and pictures
+    /// choose if the user names no metric.
     ///
     /// # Errors
     /// Fails if a run cannot be read.
@@ -56,7 +57,8 @@ impl Points {
     ) -> Result<Self, R::Error> {
         let mut most = Most::default();
         // Fair shares, each with the index of the first run that has these shares. A new element is
-        // added only if the shares change. In most sweeps, all points have equal fair shares.
+        // added only if the shares change. In most sweeps, the fair shares of the groups are the
+        // same at all points.
         let mut shares: Vec<(usize, Vec<f64>)> = Vec::new();
         let mut seen = 0;
         let mut other_backends = Vec::new();

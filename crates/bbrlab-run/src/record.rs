@@ -69,7 +69,7 @@ record! {
         #[serde(deserialize_with = "exact_list")]
         links: Vec<LinkSummary>, Result, "", "every link with a rate, then every other link that can lose, police or thin packets";
         #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "exact_list")]
-        waits: Vec<WaitSummary>, Result, "", "the packets that waited for every `slot`, `grant`, `reverse_slot` and `reverse_grant`; omitted in JSON if there is none";
+        waits: Vec<WaitSummary>, Result, "", "one entry for each `slot`, `grant`, `reverse_slot` and `reverse_grant` of a link, on the packets that waited for it; omitted in JSON if no link has one of these keys";
         #[serde(deserialize_with = "exact_list")]
         flow_groups: Vec<FlowGroup>, Result, "", "every group of flows";
         #[serde(deserialize_with = "exact_list")]
@@ -327,7 +327,7 @@ record! {
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
         limited_by: LimitedBy, Result, "share", "limited the sender: share of the sender's active time; the five shares of `limited_by` sum to 1";
         #[serde(default)]
-        delay_ms: Delay, Result, "ms", "of the one-way delays of its messages (datagrams, frames, writes, transfers, pages), from the write (of a response: the request) until the receiving application has read the last byte; null if not measured";
+        delay_ms: Delay, Result, "ms", "of the one-way delays of its messages (datagrams, frames, writes, transfers, pages), from the write until the receiving application has read the last byte. The delay of a response is not one-way: it begins with the request. Null if not measured";
         jitter_ms: Option<f64>, Result, "ms", "interarrival jitter of its messages as in RFC 3550 (6.4.1): mean of the estimates after each arrival; null with `arrivals`";
         loss_ratio: Option<f64>, Result, "share", "lost datagrams / sent datagrams; null for connections",
             = |flow| flow.lost_datagrams();
@@ -442,7 +442,7 @@ record! {
         drops: Option<u64>, Result, "packets", "data packets that queues rejected or dropped";
         random_losses: Option<u64>, Result, "packets", "data packets lost at random";
         policer_drops: Option<u64>, Result, "packets", "data packets that policers dropped; null if no path of its flows has a policer";
-        rtt_ms: GroupRtt, Result, "ms", "of the round-trip times of all data packets of its flows that arrived, like the flows' `rtt_ms`";
+        rtt_ms: GroupRtt, Result, "ms", "of the round-trip times of all data packets that arrived, over all flows of the group, like the flows' `rtt_ms`";
         #[serde(default)]
         delay_ms: Delay, Result, "ms", "of the one-way delays of the messages of its flows, like the flows' `delay_ms`";
         jitter_ms: Option<f64>, Result, "ms", "interarrival jitter of the messages of its flows, like the flows' `jitter_ms`";
@@ -581,7 +581,7 @@ columns! {
         lost_packets: MaybeKnown<u64>, "packets", "packets marked lost so far";
         retransmitted_packets: MaybeKnown<u64>, "packets", "retransmissions so far";
         received_bytes: MaybeKnown<u64>, "bytes", "bytes that the receiving application has read so far";
-        throughput_bps: Option<u64>, "bit/s", "wire bytes that left the flow's last link with a rate since the previous row / the sample period; null with `sample = \"ack\"` and in the first row";
+        throughput_bps: Option<u64>, "bit/s", "rate at the last link on the flow's path that has a rate: the wire bytes that left this link since the previous row / the sample period; null with `sample = \"ack\"` and in the first row";
         limited_by: Cow<'static, str>, "", "what limited the sender most of the time since the previous row: `cwnd`, `pacing`, `rwnd`, `sndbuf` or `app`";
         ca_state: Cow<'static, str>, "", "congestion-avoidance state: `slow_start`, `avoidance`, `cwr`, `recovery` or `loss`";
         state: Cow<'static, str>, "", "state of the congestion control; empty for a congestion control without states";

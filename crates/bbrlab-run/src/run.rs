@@ -43,7 +43,8 @@ pub struct Run {
     /// Whether the run has time series of each flow. By default, a run has series of each flow if
     /// the run has at most 1,000 flows, or if the scenario sets `sample`.
     pub flow_series: bool,
-    /// Whether the run has time series of its links, unless [`Self::sample`] is [`Sample::Off`].
+    /// Whether the run has time series of its links. If [`Self::sample`] is [`Sample::Off`], the
+    /// run has none, even if this field is true.
     pub queue_series: bool,
     /// The settings that all hosts share.
     pub stack: Stack,

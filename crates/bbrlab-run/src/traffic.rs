@@ -37,7 +37,8 @@ pub enum Reading {
     /// Reads at most one segment at a time, at the pace of the current step of the schedule. A read
     /// that finds no data is not repeated later.
     Paced(Paces),
-    /// Reads at most `bytes` bytes at the flow's start and at each later multiple of `every`.
+    /// Reads at most `bytes` bytes at the flow's start, and again after each interval `every`,
+    /// counted from the flow's start.
     Periodic {
         /// The largest number of bytes per read.
         bytes: Bytes,

@@ -192,9 +192,9 @@ impl Histogram {
 
 /// The mapping from values to buckets.
 ///
-/// A bucket's number consists of the first bits of the value's floating-point representation: the
-/// exponent and the first `precision` bits of the fraction. Each value below `2^(precision + 1)`
-/// therefore has its own bucket.
+/// Values are integers. A bucket's number consists of the first bits of the value's floating-point
+/// representation: the exponent and the first `precision` bits of the fraction. Each integer below
+/// `2^(precision + 1)` therefore has its own bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Scale {
     precision: u32,

@@ -48,9 +48,9 @@ impl Ideal {
         Some(took.0 as f64 / (sending_ns + round.0 as f64))
     }
 
-    /// Returns the smallest rate on the path at time `at` in bits per second, with the bytes of
-    /// headers and framing on that link. Returns `None` if no link has a rate, or if the rate of a
-    /// schedule is 0.
+    /// Returns two values of the link with the smallest rate at time `at`, among the links of the
+    /// path: its rate in bits per second, and its bytes of headers and framing per packet. Returns
+    /// `None` if no link has a rate, or if the rate of a schedule is 0.
     fn smallest_rate(&self, at: Time) -> Option<(u64, u64)> {
         let rates =
             self.rates.iter().filter_map(|(rate, headers)| Some((rate.at(at)?.0, *headers)));

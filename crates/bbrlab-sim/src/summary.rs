@@ -6,7 +6,7 @@
 
 #![allow(
     clippy::needless_update,
-    reason = "`..default()` is needed only in structs with computed metrics"
+    reason = "`..default()` fills computed metrics; structs without any are written with it too"
 )]
 
 use bbrlab_net::{DelayHistogram, FlowLosses, LinkId, LinkStats, Network, PacketData, TinStats};

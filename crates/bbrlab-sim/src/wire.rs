@@ -422,7 +422,7 @@ pub(crate) struct Endpoint {
     /// Link-layer bytes that framing adds to each packet of this end.
     pub(crate) framing: u32,
     pub(crate) tcp_options: TcpOptions,
-    /// Whether the flow may end before the run, because its source consists of transfers or it was
+    /// Whether the flow may end before the run: its source consists of transfers, or the flow was
     /// stopped. At the receiver, this field is also true if the delays of messages are measured.
     pub(crate) may_end: bool,
     /// Whether both ends write. If both ends write, each end has a socket with a sending and a

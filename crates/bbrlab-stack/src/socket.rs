@@ -24,9 +24,9 @@ crate::settings! {
             "both ends ignore segments whose timestamp is more than 1 ms older than the newest (PAWS)",
             without: "`true`; `false` with `handshake = \"ns3\"`";
         pub tcp_options: TcpOptions = TcpOptions::Aligned, "tcp_options", "0.1.0",
-            "padding of TCP options. `\"aligned\"`: each option is padded, and a SYN has an MSS option: 20 bytes on a SYN, \
-             4 + 8 n for n SACK blocks. `\"packed\"`: only the sum is padded, and there is no MSS option: 16 bytes on a \
-             SYN, 8 n for n SACK blocks";
+            "padding of TCP options. `\"aligned\"`: each option is padded, and a SYN has an MSS option. All options of a \
+             SYN take 20 bytes, and n SACK blocks add 4 + 8 n bytes to a segment. `\"packed\"`: only the sum is padded, \
+             and there is no MSS option. All options of a SYN take 16 bytes, and n SACK blocks add 8 n bytes";
         /// The timeouts of SYN and SYN-ACK.
         pub handshake: Handshake = Handshake::Linux, "handshake";
         pub rtt_clock: RttClock = RttClock::Exact, "rtt_clock", "0.1.0",

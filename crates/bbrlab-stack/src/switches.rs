@@ -64,12 +64,12 @@ pub enum Rule3 {
     /// No packets.
     #[default]
     Off,
-    /// Retransmits only packets below the highest SACKed packet. Moreover, lost packets above the
-    /// highest SACKed packet are not retransmitted until a higher packet is SACKed (ns-3 since
-    /// 3.43).
+    /// Rule 3 retransmits only packets below the highest SACKed packet (ns-3 since 3.43). This
+    /// variant also changes rule 1, which retransmits packets marked lost: a lost packet above the
+    /// highest SACKed packet is not retransmitted until a higher packet is SACKed.
     BelowHighSack,
-    /// Retransmits all packets that are not SACKed (ns-3 up to 3.42). A sender that the send buffer
-    /// limits has no new data, so it retransmits all packets in flight.
+    /// Rule 3 retransmits all packets that are not SACKed (ns-3 up to 3.42). A sender that the send
+    /// buffer limits has no new data, so it retransmits all packets in flight.
     Any,
 }
 
@@ -158,7 +158,7 @@ crate::settings! {
         pub ack_interval: AckInterval = AckInterval::This, "rate_ack_interval", "0.1.0",
             "the ACK phase of a rate sample begins at the latest delivery before the sampled segment was sent, or before \
              the segment of the previous sample was sent (ns-3 up to 3.40)";
-        /// The count of delivered packets is updated in any case.
+        /// At such an ACK, only the sample's number of delivered packets is updated.
         pub is_sticky: bool = false, "rate_sample_sticky", "0.1.0",
             "an ACK that delivers no segment newer than the previous sample's keeps the interval of that sample";
         /// Which packets a sample counts as lost.
@@ -233,7 +233,8 @@ crate::settings! {
         pub pacing: Pacing = Pacing::Linux, "pacing", "0.1.0",
             "the timer that paces. `\"linux\"`: each segment has a departure time, with credit after a segment that left \
              late. `\"timer\"`: ns-3's timer, without credit";
-        /// Linux: `tcp_update_skb_after_send`, whose departure times `fq` uses.
+        /// In Linux, `tcp_update_skb_after_send` computes departure times from the payload alone.
+        /// The qdisc `fq` uses these departure times, so headers do not count with `fq` either.
         pub counts_headers: bool = false, "pacing_counts_headers", "0.1.0",
             "the time that a paced segment takes includes its headers, unlike in Linux and ns-3";
         pub pace_initial_window: bool = false, "pace_initial_window", "0.1.0",

@@ -37,7 +37,8 @@ pub enum Transmission<'a> {
     Segment(&'a Segment),
     /// New data: a segment with payload that is sent for the first time.
     New(NewSegment<'a>),
-    /// A segment with payload: new data or a retransmission.
+    /// A segment with payload: a retransmission, or new data that is not passed as [`Self::New`],
+    /// such as a burst of one segment.
     Again(&'a DataSegment),
     /// A burst, and the largest payload in bytes of the packets into which it is cut.
     Burst(&'a DataSegment, u32),

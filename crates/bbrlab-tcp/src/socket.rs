@@ -48,8 +48,8 @@ pub struct Halves<'s> {
     is_passive: bool,
 }
 
-/// The [`Host`] of the sending half. Passes each segment to the host of the socket, after the
-/// receiving half has filled in its fields.
+/// The [`Host`] of the sending half. The receiving half first writes its fields, such as the ACK
+/// number and the window, into each segment; then the segment is passed to the host of the socket.
 struct Wire<'a, H> {
     receiver: &'a mut Receiver,
     host: &'a mut H,

@@ -9,7 +9,8 @@
 //! Sources: [linux] `kernel/time/timer.c`: `calc_wheel_index`, `calc_index`, `__mod_timer`.
 //! Deviations:
 //! 1. The wheel's clock always equals the current jiffy. In the kernel, the wheel's clock may be
-//!    one jiffy ahead within a tick that has just been handled.
+//!    one jiffy ahead of the current jiffy: from the time at which the timers of this jiffy have
+//!    been handled to the next tick.
 
 use bbrlab_units::{NS_PER_S, Span, Time};
 

@@ -1,8 +1,9 @@
 //! Converts rows of the time series to columns of plain numbers, in the units of the lab's charts.
 //!
 //! Most numbers for the lab's page are 32-bit floats, which are more precise than a screen can
-//! show. A missing value is NaN. Strings are replaced by codes. The next call overwrites the
-//! buffers, so the page must copy values that it needs later.
+//! show. A missing value is NaN. Strings are replaced by codes. The columns are in buffers of the
+//! module. The next call that takes rows overwrites these buffers, so the page must copy values
+//! that it needs later.
 
 use std::borrow::Cow;
 
@@ -240,7 +241,8 @@ impl Values {
     }
 }
 
-/// A value of a time series that the lab's page draws as a number; NaN if it is missing.
+/// A value of a time series that becomes an element of an `F32` column. A missing value becomes
+/// NaN.
 trait Shown: Copy {
     fn shown(self) -> f32;
 }

@@ -143,7 +143,7 @@ fn find_profdata(compiler: &Compiler) -> Result<PathBuf, String> {
     Err(why_none(needed, &found))
 }
 
-/// Returns the error message if no usable `llvm-profdata` was found.
+/// Returns the error message for the case that no usable `llvm-profdata` was found.
 fn why_none(needed: u32, found: &[(String, Option<u32>)]) -> String {
     let found: String = found
         .iter()

@@ -1,8 +1,8 @@
 //! Collects the pages of the repository into the source folder of the book.
 //!
 //! A page under `docs/` keeps its path; other pages go to `project/`. The book has no page for the
-//! repository's README and for the list of pages. Links to the two pages lead to the start page,
-//! `docs/README.md`; the list of pages is the site's sidebar.
+//! repository's README and none for the list of pages, `docs/SUMMARY.md`. Links to these two files
+//! lead to the start page, `docs/README.md`. The site shows the list of pages as its sidebar.
 //!
 //! A link to another page leads to that page. A link to any other file of the repository leads to a
 //! copy of the file under `files/`, so that the site can be read without the repository. The names

@@ -173,7 +173,8 @@ fn of_stack(stack: &Stack, machine: &Machine, all: &mut Refusals) {
 fn of_class(number: u32, class: &FlowClass, machine: &Machine, all: &mut Refusals) {
     let at = Place::Flows(number);
     let lacks = |name: &str| {
-        let reason = format!("cannot use {name}: this kernel has it neither built in nor as a module");
+        let reason =
+            format!("cannot use {name}: this kernel has it neither built in nor as a module");
         (!(machine.has_control)(name)).then_some((reason, "`reno`"))
     };
     of_control(class, at, lacks, all);

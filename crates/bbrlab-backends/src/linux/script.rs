@@ -386,8 +386,10 @@ pub(super) fn memory_mib(run: &Run) -> u32 {
     };
     let rate = run.links.iter().map(fastest).max().unwrap_or(0);
     let flows = run.flows.len() as u64;
-    // 256 MiB are enough for 200 Mbit/s with a buffer of 16 BDP. They are not enough for 16 full
-    // sockets: by default, a send or receive buffer can grow to 64 MiB (`tcp_wmem`, `tcp_rmem`).
+    // 256 MiB of memory for the guest kernel are enough for links of 200 Mbit/s with buffers of 16
+    // BDP. (This function does not read the RTT, on which the BDP also depends.) This memory is not
+    // enough for 16 full sockets: by default, a send or receive buffer can grow to 64 MiB
+    // (`tcp_wmem`, `tcp_rmem`).
     if rate <= 200_000_000 && flows <= 16 { 256 } else { 1024 }
 }
 

@@ -88,7 +88,7 @@ pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
         }
         Queue::Cake(params) => {
             if buffer != Buffer::Unlimited {
-                return unable("has only the memory limit of cake", Some("`memlimit`"));
+                return unable("limits cake only by `memlimit`, not by `buffer`", Some("`memlimit`"));
             }
             if params.ack_filter != CakeAckFilter::Off {
                 return unable("has no ACK filter in bbrlab's set-up", Some("`no-ack-filter`"));

@@ -449,7 +449,7 @@ fn of_rate(link: &Link, at: Place, all: &mut Refusals) {
                 link.rate_change == RateChange::Follow,
                 at,
                 "rate_change",
-                "computes a departure time only when the transmission of the packet starts",
+                "fixes the rate of a packet when its transmission starts, not when the packet arrives",
                 Some("`rate_change = \"follow\"`"),
             );
         }

@@ -7,8 +7,8 @@ use bbrlab_run::{MaybeKnown, QueueRow, QueueSeries, Run, Sample, Series, SeriesR
 use super::network::Network;
 use crate::tables::Table;
 
-/// Returns a text with the same content as `text`, which the driver wrote: a reference to the equal
-/// text in `known` if there is one, otherwise a copy.
+/// Returns a text equal to `text`, which comes from the driver's output. If `known` has an equal
+/// text, the function returns a reference to it, otherwise a copy of `text`.
 fn kept(text: &str, known: &[&'static str]) -> Cow<'static, str> {
     let found = known.iter().find(|name| **name == text);
     found.map_or_else(|| Cow::Owned(text.to_owned()), |name| Cow::Borrowed(*name))

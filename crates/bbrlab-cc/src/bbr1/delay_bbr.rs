@@ -100,12 +100,12 @@ impl DelayBbr {
         ParamSpec {
             name: "probe_rtt",
             default: "\"gain\"",
-            summary: "what a back-off reduces; \"gain\": the pacing rate, to 0.75 of the bandwidth, \"cwnd\": the window, to 0.75 BDP",
+            summary: "what a back-off (PROBE_RTT) reduces; \"gain\": the pacing rate to 0.75 of the bandwidth; \"cwnd\": the window to 0.75 BDP",
         },
         ParamSpec {
             name: "form",
             default: "\"text\"",
-            summary: "\"text\": the text of Lanigan's thesis; \"code\": its code, where alpha is 0 and beta is 1, so no RTT signals congestion, and cwnd in PROBE_RTT is 0.75 BDP plus three packets for 200 ms",
+            summary: "\"text\": the text of Lanigan's thesis; \"code\": the thesis's code, where alpha is 0 and beta is 1, so no RTT signals congestion. With \"code\", PROBE_RTT begins and ends as in BBR v1, but with a cwnd of 0.75 BDP plus three packets, and lasts at least 200 ms from the time at which inflight has fallen to this cwnd",
         },
     ];
 

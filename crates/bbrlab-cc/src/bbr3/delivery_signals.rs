@@ -1,10 +1,11 @@
 //! Collects the signals of a packet-timed round (packets delivered, lost and CE-marked), and
 //! updates the short-term bounds and the average share of marked packets from these signals.
 //!
-//! The round's maxima are its largest bandwidth and the largest number of packets delivered. Unlike
-//! BBRv2, BBRv3 also updates the maxima at ACKs that skip most updates of the model (the fast
-//! path). Also unlike BBRv2, BBRv3 restarts the maxima only at the end of `cong_control`. The code
-//! that ends STARTUP or handles a tail loss can therefore still read the maxima of the old round.
+//! The round's maxima are the largest bandwidth and the largest number of delivered packets
+//! (`delivered`) among its rate samples. Unlike BBRv2, BBRv3 also updates the maxima at ACKs that
+//! skip most updates of the model (the fast path). Also unlike BBRv2, BBRv3 restarts the maxima
+//! only at the end of `cong_control`. The code that ends STARTUP or handles a tail loss can
+//! therefore still read the maxima of the old round.
 
 use super::Bbr3;
 use super::can_use_ecn;

@@ -44,7 +44,8 @@ impl<N: Numbers> Bbr3<N> {
         self.restart_full_bw(0);
     }
 
-    /// Ends STARTUP if this ACK ends a loss round of fast recovery with too much loss.
+    /// Ends STARTUP if this ACK ends a loss round (a round trip over which losses are counted)
+    /// during fast recovery, and the losses are above the thresholds.
     #[inline]
     pub(super) fn check_loss_in_startup(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         if self.model.loss_ends_startup(sk, rs, ECN_EXCESS) {

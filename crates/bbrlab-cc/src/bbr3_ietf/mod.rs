@@ -74,7 +74,7 @@
 //! 8. A CE mark counts as a loss in the current loss round. The draft (3.7) says "MUST treat any CE
 //!    marks as congestion", but specifies no response.
 //! 9. The initial pacing rate is computed again when the first RTT is known, as the prose of 5.6.2
-//!    says.
+//!    says. In the pseudocode, only `OnInit` computes it.
 
 mod aggregation;
 mod control;
@@ -176,7 +176,8 @@ impl Bbr3Ietf {
         self.bound_bw_for_model();
     }
 
-    /// Returns the connection with volumes in bytes, the draft's C.
+    /// Returns the state of the connection, which the draft calls C. Its volumes of data are in
+    /// bytes.
     fn transport<'a>(&self, conn: &'a Conn) -> Transport<'a> {
         Transport::new(conn, self.control.cwnd)
     }

@@ -10,8 +10,9 @@ use super::rate::scaled;
 use super::{BBR_UNIT, Model, Numbers, Sock, UNSET};
 use crate::RateSample;
 
-/// Signals of the current loss round and of the current probing cycle. A loss round is a round trip
-/// that restarts at its first loss.
+/// Signals of the current loss round and of the current probing cycle. A loss round is counted like
+/// a round trip, but its first loss moves its start to the time of this loss. The loss round then
+/// ends one round trip after the loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's independent facts")]
 pub(crate) struct Signals {

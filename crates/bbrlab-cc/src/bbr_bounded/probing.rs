@@ -70,8 +70,9 @@ impl Probing {
         self.bw_probe_samples = false;
     }
 
-    /// Sets the growth of `inflight_hi` in the round trip that begins to 2^`bw_probe_up_rounds`
-    /// packets, twice as many as in the round trip before. Linux: `bbr_raise_inflight_hi_slope`.
+    /// Sets the growth of `inflight_hi` for the new round trip: 2^`bw_probe_up_rounds` packets. The
+    /// growth is twice the growth of the round trip before, or equal to it after [`UP_ROUNDS_MAX`]
+    /// round trips. Linux: `bbr_raise_inflight_hi_slope`.
     pub(crate) fn raise_slope(&mut self, cwnd: u32) {
         let growth_this_round = 1_u32 << self.bw_probe_up_rounds;
         self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(UP_ROUNDS_MAX);
@@ -217,9 +218,10 @@ impl<N: Numbers> Model<N> {
             && sk.conn.ca_state == CaState::Open
     }
 
-    /// Whether a Reno flow with this inflight would have met its next loss by now. Reno adds a
-    /// packet per round trip, so between two losses it has about as many round trips as packets in
-    /// flight.
+    /// Whether a Reno flow with this inflight would have met its next loss by now. With a buffer of
+    /// one BDP, Reno's cwnd grows from one BDP after a loss to two BDP at the next loss, by a
+    /// packet per round trip. Between two losses, it therefore has as many round trips as the BDP
+    /// has packets.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called at nearly every ACK")]
     fn is_reno_coexistence_probe_time(&self, sk: &Sock<'_>) -> bool {

@@ -10,7 +10,8 @@
 
 use crate::linux_int::trunc_u32;
 
-/// Entry n is about 64 times the cube root of n, less 10.
+/// Entry n is about 64 times the cube root of n: from index 8 on, the entry is up to 5 less.
+/// Entries 1 to 7 are 64 times the rounded root, less 10.
 const ROOTS: [u8; 64] = [
     0, 54, 54, 54, 118, 118, 118, 118, 123, 129, 134, 138, 143, 147, 151, 156, //
     157, 161, 164, 168, 170, 173, 176, 179, 181, 185, 187, 190, 192, 194, 197, 199, //

@@ -16,8 +16,8 @@ use super::params::CubicParams;
 use crate::linux_int::{after, trunc_u32};
 use crate::{Conn, PacingStatus};
 
-/// Number of RTT samples that must arrive in a round trip before the delay test compares its lowest
-/// RTT with the connection's. Linux: `HYSTART_MIN_SAMPLES`.
+/// Number of RTT samples that must arrive in a round trip before the delay test compares the round
+/// trip's lowest RTT with the connection's lowest RTT. Linux: `HYSTART_MIN_SAMPLES`.
 const MIN_SAMPLES: u8 = 8;
 
 /// Smallest and largest value of the delay threshold, in microseconds. Linux: `HYSTART_DELAY_MIN`,

@@ -18,7 +18,7 @@ fn records() -> [Rows; 5] {
 fn the_page_is_the_table() {
     let mut text = String::from(
         "# Fields of a congestion control\n\n\
-         The fields of the structs that a congestion control receives, built-in or [custom](custom-congestion-control.md).\n\
+         The fields of the structs that each congestion control, built-in or [custom](custom-congestion-control.md), receives.\n\
          Written by `crates/bbrlab-cc/tests/all/fields.rs` from the table in `crates/bbrlab-cc/src/fields.rs`. The column\n\
          `trace column` names the field's column in kernel traces. Kernel traces have a second column for each writable field,\n\
          with the prefix `o_` and the value after the call.\n",

@@ -404,8 +404,8 @@ fn a_plot_or_table_that_bbrlab_did_not_write_is_kept() {
         let line = ["plot", "out", "--format", format];
         let file = format!("out/run.{format}");
         refused(&line, &file, drawn);
-        // The call with `--force` made the file a plot of bbrlab, so the command now replaces it
-        // without `--force`.
+        // At its end, `refused` called the command with `--force`, which replaced the other
+        // program's file by a plot of bbrlab. The command now replaces this plot without `--force`.
         assert_fine(&shell.output(&line));
     }
     fs::create_dir(shell.folder().join("e")).unwrap();
@@ -548,8 +548,7 @@ fn another_sweep_does_not_begin_while_one_is_computed() {
     assert_fine(&shell.output(&["run", "four.toml", "--quiet", "--out", "out"]));
     let held = fs::File::open(shell.folder().join("out/sweep.json")).unwrap();
     held.lock_shared().unwrap();
-    // A second process may compute the same sweep, but not another sweep, even before the first
-    // process has completed a run.
+    // A second process may compute the same sweep, but not another sweep, not even with `--force`.
     assert_fine(&shell.output(&["run", "four.toml", "--quiet", "--out", "out"]));
     let other = ["run", "four.toml", "--quiet", "--out", "out", "--set", "repeat=3"];
     let wanted =

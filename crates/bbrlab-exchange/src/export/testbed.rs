@@ -81,7 +81,7 @@ pub(super) fn testbed(scenario: &Scenario) -> Result<Testbed, LabError> {
     }
     testbed
         .remarks
-        .push("sample: the interval of iperf3 is 1 s; the kernel keeps no other series".to_owned());
+        .push("sample: the only time series are those of iperf3, with an interval of 1 s".to_owned());
     if refusals.texts.is_empty() {
         Ok(testbed)
     } else {

@@ -167,14 +167,14 @@ fn keys_that_a_testbed_lacks_are_refused() {
         "`stack.sndbuf`: iperf3 has one option for the buffers of both hosts",
         "`stack.undo`: Linux has no such setting",
         "`bottleneck.ack_thinning`: Linux's tc has no ACK thinning",
-        "`bottleneck.queue`: Linux's tc has only the memory limit of cake",
+        "`bottleneck.queue`: Linux's tc limits cake only by `memlimit`, not by `buffer`",
         "`flows[1].cc`: no Linux kernel that this export supports has `bbr_hsr`",
         "`flows[1].on`: iperf3 has no such source",
         "`flows[1].rate_samples`: Linux always takes them",
     ] {
         assert!(error.contains(wanted), "{wanted}\n{error}");
     }
-    // Keys that act only on the ACKs are refused too.
+    // Keys that act only on the ACKs, and a delay that changes, are refused too.
     for (keys, wanted) in [
         (
             "reverse_loss = 0.1",

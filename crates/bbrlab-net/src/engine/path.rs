@@ -539,8 +539,9 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Like [`Self::arm_link_timer`], but does nothing if the discipline never uses a timer
-    /// (`has_timer`).
+    /// Calls [`Self::arm_link_timer`] if `has_timer` is true, that is, if the link's discipline can
+    /// use a timer. Debug builds always call it, because it checks that a discipline without a
+    /// timer requests no time.
     #[inline]
     fn arm_link_timer_if(&mut self, has_timer: bool, id: LinkId) {
         if has_timer || cfg!(debug_assertions) {

@@ -133,8 +133,8 @@ pub(crate) enum Backlog {
     /// Departures computed on arrival and counted in batches, for a link that only queues and
     /// serves packets.
     Plain(Ledger),
-    /// Departures computed on arrival. The packets themselves are already on their next leg;
-    /// `records` has the values of each packet that the link still needs.
+    /// Departures computed on arrival. The packets themselves are already in the delay line to the
+    /// next link or host; `records` has, for each packet, the values that this link still needs.
     Virtual { buffer: Buffer, records: chunks::Queue<DepartureRecord> },
     /// One event per departure. `chance` supplies the queue discipline's random numbers.
     Events { queue: Discipline, chance: Chance, in_service: Option<InService>, served: u32 },
@@ -240,9 +240,10 @@ impl Link {
         }
     }
 
-    /// Adapts the link to a network whose clock is read every `step`. With such a clock, the times
-    /// of arrivals and departures do not determine how long a packet waited. A plain link therefore
-    /// becomes a link that records each packet's wait when the packet arrives.
+    /// Adapts the link to a network whose clock is read every `step`. A plain link computes the
+    /// waits of packets later, from their times of arrival and departure. With such a clock, these
+    /// times do not determine the waits. A plain link therefore becomes a link that computes each
+    /// packet's departure and wait when the packet arrives, and records the wait.
     pub(crate) fn set_clock_step(&mut self, step: Span) {
         self.server.set_clock_step(step);
         self.record_waits_on_arrival();
@@ -334,7 +335,7 @@ pub(crate) fn marks_on_arrival(
         }
 }
 
-/// Whether a packet is marked when it goes into service because its wait exceeds the threshold.
+/// Whether a packet that goes into service is marked, because its wait exceeds the threshold.
 #[inline]
 pub(crate) fn marks_on_wait(threshold: Option<EcnThreshold>, wait: Span, ecn: Ecn) -> bool {
     ecn.is_ect() && matches!(threshold, Some(EcnThreshold::Wait(limit)) if wait > limit)

@@ -20,8 +20,9 @@
 //! - the time at which a paced burst leaves. The burst leaves at one of the clock steps of 256 ns
 //!   after the sender's pacing timer is due. With the qdisc `fq`, the burst may also leave up to 10
 //!   us before the qdisc's timer is due, because the kernel may fire this timer early (timer slack)
-//! - for the receiver, the times at which the sender's pacing timer fires, because both hosts share
-//!   one kernel
+//! - for the receiver, the times at which the sender's pacing timer fires. Both hosts share one
+//!   kernel, and at the interrupt of this timer, the kernel also runs the receiver's timer of
+//!   compressed ACKs if this timer is due within its slack
 
 mod bench;
 mod closed;
@@ -136,8 +137,9 @@ pub fn validate_episode(episode: &Episode, all: &[Episode]) -> Result<EpisodeRep
     run_closed(episode, all, &rows)
 }
 
-/// Simulates a recorded episode with each sequence of clock phases. Returns the simulated run that
-/// is nearest to the log.
+/// Simulates a recorded episode up to `closed::SEQUENCES` times, and stops at a run that equals the
+/// log. The simulations differ in the random clock phases at which timers fire (see the module
+/// [`closed`]). Returns the simulated run that is nearest to the log.
 fn run_closed(
     episode: &Episode,
     all: &[Episode],

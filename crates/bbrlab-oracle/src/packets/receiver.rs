@@ -68,8 +68,9 @@ pub(super) fn read_by(rows: &[PacketRow], bytes: u64) -> Option<Time> {
 /// Passes the rows of one connection to a receiver. The rows must be `d,in` rows: packets that the
 /// receiving host received.
 ///
-/// `interrupts` are the times at which the sender's pacing timer fired, which affect the receiver
-/// because both hosts share one kernel. `watch` is called before each segment with the state of the
+/// `interrupts` are the times at which the sender's pacing timer fired. Both hosts share one
+/// kernel, so such an interrupt can also run the receiver's timer of compressed ACKs (see
+/// [`Receiver::on_host_interrupt`]). `watch` is called before each segment with the state of the
 /// socket.
 pub(super) fn replay(
     episode: &Episode,

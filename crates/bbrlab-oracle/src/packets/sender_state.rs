@@ -22,8 +22,8 @@ const COLUMNS: &str = "time_ns,ev,flow,ack";
 const TIMES: [&str; 5] = ["srtt_us", "mdev_us", "rack_rtt_us", "pacing_Bps", "rate_interval_us"];
 
 /// The accepted relative error of the fields in [`TIMES`]: a microsecond in an RTT causes at most
-/// this error. An absolute error of 4 is also accepted, because `mdev_us` is stored in quarters of
-/// a microsecond.
+/// this error. An absolute error of 4 in a field's own unit is also accepted. For `mdev_us`, whose
+/// unit is a quarter of a microsecond, an error of 4 is one microsecond.
 const TIME_TOLERANCE: f64 = 1e-4;
 
 /// Compares the sender's state before each ACK of a recorded episode that is logged from the

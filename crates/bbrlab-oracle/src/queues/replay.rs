@@ -106,7 +106,8 @@ struct Link<'a, W> {
     watch: W,
 }
 
-/// The kind of the next event. If two events have the same time and the same number in the log, a
+/// The kind of the next event. The log numbers the events of one time; events whose number the log
+/// lacks have the number 0 or `u64::MAX`. If two events have the same time and the same number, a
 /// timer comes before a departure, and a departure before an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {

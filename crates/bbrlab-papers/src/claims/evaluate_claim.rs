@@ -302,8 +302,8 @@ mod tests {
         assert_eq!(judged(4.662, 4.7), (true, true));
         assert_eq!(judged(4.7, 4.7), (true, false));
         assert_eq!(judged(4.65, 4.7), (false, false));
-        // At the other five parameter points, the claim is false by more than a unit of the last
-        // digit.
+        // Now the claim is false at all six parameter points. At the five points with a throughput
+        // of 4.6, the difference of 0.06 exceeds a unit of the last printed digit, 0.01.
         assert_eq!(judged(4.661_466, 4.6), (false, false));
     }
 

@@ -9,7 +9,8 @@ use super::token::{Token, tokens};
 pub(super) enum Expr {
     Number(f64),
     Word(String),
-    /// A locating key of the parameter point, a constant of the paper or an algorithm.
+    /// The name of a key of the parameter point (such as `buffer_bdp`), of a constant of the paper,
+    /// or of an algorithm.
     Name(String),
     Negative(Box<Expr>),
     Not(Box<Expr>),

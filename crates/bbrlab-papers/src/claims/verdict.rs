@@ -81,8 +81,8 @@ pub struct Judged {
     /// The verdict; `None` if the runs were shortened or left out, or lack a row that the claim
     /// uses.
     pub verdict: Option<ClaimVerdict>,
-    /// The claim's result under `linux`; `None` for an undecidable claim, and for a claim without a
-    /// verdict.
+    /// The claim's result under the profile `linux`; `None` for an undecidable claim, and for a
+    /// claim without a verdict.
     pub evaluation: Option<ClaimEvaluation>,
     /// The claim's results in other settings: the settings of its artifacts if the data file
     /// expects an artifact, otherwise the possible causes of the claim's failure.

@@ -5,7 +5,8 @@ use bbrlab_report::split_unit;
 use crate::papers::{Key, paper_of, unit_of};
 
 /// Returns the name that a paper uses for an algorithm. If `name` has a number after a blank, this
-/// number is the lambda of BBR+, and the result is the paper's name followed by the lambda.
+/// number is the lambda of BBR+. The result is then the name that the paper uses for BBR+, followed
+/// by the lambda.
 fn algorithm(paper: &str, name: &str) -> String {
     let (name, lambda) =
         name.split_once(' ').map_or((name, None), |(name, lambda)| (name, Some(lambda)));

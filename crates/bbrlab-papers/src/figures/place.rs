@@ -40,8 +40,8 @@ pub(super) fn is_meant(keys: &Keys, named: &[&str]) -> bool {
     keys.iter().all(|(name, _)| !PARTS.contains(&name.as_str()) || named.contains(&name.as_str()))
 }
 
-/// Returns the distinct combinations of values of some keys. Quantities are in ascending order,
-/// names in the order of first occurrence.
+/// Returns the distinct combinations of values of the keys `names`. Values that are numbers are in
+/// ascending order, values that are words in the order of first occurrence.
 pub(super) fn combinations<'a>(
     all: impl Iterator<Item = &'a Keys>,
     names: &[String],
@@ -54,7 +54,7 @@ pub(super) fn combinations<'a>(
         }
     }
     let firsts = found.clone();
-    // The rank of a name is the index of its first occurrence.
+    // The rank of a word is the index of its first occurrence.
     let rank = |place: usize, key: &Key| match key {
         Key::Number(number) => *number,
         Key::Word(_) => {

@@ -14,7 +14,7 @@ use super::replication::read;
 
 const KEPT: &str = "results/published.json";
 
-const USAGE: &str = "usage: cargo xtask published FILE...\neach FILE is a document of `bbrlab reproduce --json`; if several FILEs contain an experiment, the last one is used";
+const USAGE: &str = "usage: cargo xtask published FILE...\neach FILE is a document of `bbrlab reproduce --json`; if several FILEs contain the same experiment, the last of these FILEs is used for it";
 
 pub(super) fn keep(root: &Path, args: &[String]) -> Result<(), String> {
     if args.is_empty() {

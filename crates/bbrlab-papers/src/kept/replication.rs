@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 /// The file with the papers' claims and their verdicts.
 const KEPT: &str = "results/replication.json";
 
-const USAGE: &str = "usage: cargo xtask replication FILE...\neach FILE is a document of `bbrlab reproduce --json`; if several FILEs contain an experiment, the last one is used";
+const USAGE: &str = "usage: cargo xtask replication FILE...\neach FILE is a document of `bbrlab reproduce --json`; if several FILEs contain the same experiment, the last of these FILEs is used for it";
 
 /// The file with the causes of artifacts in the papers' numbers, and with the effects of our values
 /// for parameters that the papers do not state.

@@ -15,8 +15,10 @@ const FULL: f64 = 0.95;
 /// Largest deviation of a settled flow's data in flight from the BDP, as a share of the BDP.
 const SETTLED: f64 = 0.25;
 
-/// Length in seconds of the window for means. The window is longer than any gain cycle and any
-/// PROBE_RTT phase, so neither is visible in the means.
+/// Length in seconds of the window for means. With the RTT of 30 ms in the paper that these means
+/// are for, a gain cycle of BBRv1 (eight round trips) and a PROBE_RTT phase (about 200 ms) are
+/// shorter than the window. BBRv1's gains therefore average out. A PROBE_RTT phase lowers a mean,
+/// but is only a part of its window.
 const WINDOW_S: f64 = 1.0;
 
 /// Ratio of the pacing rate to the bandwidth estimate above which the flow counts as probing for

@@ -142,8 +142,9 @@ fn changes(paper: &Paper, claims: &[&Value]) -> String {
     }
     let mut out = String::from(
         "\n## Changes that make failing claims true\n\n\
-         `bbrlab run EXPERIMENT` with these options makes the runs, with `--set repeat=20` for the seeds of the study. \
-         `bbrlab reproduce EXPERIMENT` judges them and prints such a command for each claim.\n\n\
+         `bbrlab run EXPERIMENT OPTIONS`, with the experiment and the options in the last column, computes the changed runs. \
+         Add `--set repeat=20` for the seeds of the study. `bbrlab reproduce EXPERIMENT` judges the changes and prints \
+         such a command for each claim.\n\n\
          | claim | change | points | seeds | experiment and options |\n| --- | --- | --- | --- | --- |\n",
     );
     let mut required = Vec::new();
@@ -333,7 +334,8 @@ fn outcome(label: &str, of: &Outcome<'_>) -> String {
     match of.points.as_slice() {
         [] => format!("{head}.\n"),
         [one] => format!("{head}; {one}\n"),
-        // If the reason names several parameter points, the claim is false at each of them.
+        // If the verdict's reason names several parameter points for this outcome, the claim is
+        // false at each of them.
         points => {
             let item = |point: &&str| format!("  - {}\n", point.trim_start_matches("not at "));
             let items: String = points.iter().map(item).collect();
@@ -367,7 +369,8 @@ fn explanations_of<'a>(id: &str, explanations: &'a Value) -> Vec<&'a Value> {
     all.filter(|it| text(it, "claim") == id).collect()
 }
 
-/// Returns the artifact of an explanation, and the setting that should show it.
+/// Returns the id of an explanation's artifact and, in parentheses, the setting of the experiment
+/// that should show this artifact. Returns an empty text if the explanation has no setting.
 fn setting(one: &Value) -> String {
     one["setting"]
         .as_str()

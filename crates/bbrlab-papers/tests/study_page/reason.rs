@@ -49,6 +49,8 @@ const ARGUMENTS: [(&str, &str); 3] = [
 
 const NO_SETTING: &str = "; no setting is known that makes it true";
 
+/// The phrase after which a reason names the setting that makes a failed claim true. Before the
+/// phrase are the claim's outcomes: first without this setting, then with it.
 const CAUSE: &str = " with its cause switched: ";
 
 const ARTIFACT: &str = "; as in ";

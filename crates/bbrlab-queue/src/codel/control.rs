@@ -1,6 +1,6 @@
 //! `CoDel`'s control law, which drops or marks packets at the head of a queue.
 //!
-//! The first packet is dropped when all waiting times have been above a target for an interval.
+//! The law's first drop comes when all waiting times have been above a target for an interval.
 //! While waiting times stay above the target, further drops follow at intervals of
 //! `interval / sqrt(count)`, so that the rate of drops rises until loss-based senders slow down.
 //! The kernel computes the reciprocal root with one Newton step per drop, in 16 bits; the times of
@@ -190,8 +190,9 @@ impl Control {
             next
         };
         self.dropping = true;
-        // If the last dropping state ended less than 16 intervals ago, the new dropping state
-        // begins with the rate of drops that the last dropping state had reached.
+        // The rate of drops follows from `count`. If the last dropping state ended less than 16
+        // intervals ago, and had more than one drop or mark after its first, `count` begins with
+        // their number, otherwise with 1.
         let drops_last = self.count.wrapping_sub(self.lastcount);
         let since = now.wrapping_sub(self.drop_next);
         let is_recent = self.lastcount > 0 && is_before(since, settings.interval.wrapping_mul(16));

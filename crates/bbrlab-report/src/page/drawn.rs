@@ -79,8 +79,8 @@ struct Steps {
 }
 
 impl Steps {
-    /// Returns the column of the values. Its unit is `finest`, multiplied by ten as often as
-    /// necessary, so that the largest multiple of the unit has at most [`DIGITS`] digits.
+    /// Returns the column of the values. The column's unit is `finest`, multiplied by ten as often
+    /// as necessary, so that the largest multiple of the unit has at most [`DIGITS`] digits.
     fn of(values: &[Option<f64>], finest: f64) -> Self {
         let most = values.iter().flatten().fold(0.0_f64, |most, value| most.max(value.abs()));
         let mut unit = finest;
@@ -98,8 +98,8 @@ impl Steps {
         Self { unit, steps }
     }
 
-    /// Returns the column of the times. Its unit is the largest whole number of nanoseconds that
-    /// divides all times.
+    /// Returns the column of the times. The column's unit is the largest whole number of
+    /// nanoseconds that divides all times.
     fn of_times(times: &[f64]) -> Self {
         let nanoseconds: Vec<i64> = times.iter().map(|time| whole(time * 1e9)).collect();
         let unit = nanoseconds.iter().fold(0, |unit, &time| divisor(unit, time)).max(1);
@@ -113,7 +113,10 @@ impl Steps {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "values are far below 2^63; larger values saturate")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "values are far below 2^63; larger values saturate"
+)]
 fn whole(value: f64) -> i64 {
     value.round() as i64
 }

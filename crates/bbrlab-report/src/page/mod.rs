@@ -205,8 +205,8 @@ fn body(html: &mut String, section: &PageSection, shows_runs: bool) {
 const TRUST_WORDS: &str = "Which parts of these results were validated against what. <b>exact</b>: the same integers, packets or \
      times as the kernel’s own code. <b>compared</b>: runs were compared with another implementation. Differences \
      from Linux count only beyond two standard errors. <b>own tests</b>: only tests that follow papers, standards or source code. <b>not validated</b>: nothing \
-     was compared, or this result is outside the compared range. The pages are in the repository of bbrlab; docs/trust.md says \
-     what a result can support.";
+     was compared, or this result is outside the compared range. The pages that the table names are in the repository of bbrlab; \
+     its page docs/trust.md says which conclusions a result can support.";
 
 fn trust(html: &mut String, lines: &[TrustLine]) {
     if lines.is_empty() {

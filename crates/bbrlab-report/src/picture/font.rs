@@ -135,7 +135,8 @@ mod tests {
         {
             assert_eq!((drawable(text).as_str(), without_glyph([text])), (text, Vec::new()));
         }
-        // An SVG keeps the characters that PNG and PDF cannot draw.
+        // An SVG keeps characters that the font of PNG and PDF lacks. White space becomes a space,
+        // and other control characters, which XML forbids, are replaced.
         assert_eq!(drawable("漢 x\ty\u{7}"), "漢 x y?");
         assert_eq!(without_glyph(["Größe 漢字\t", "漢"]), ['漢', '字']);
         #[cfg(any(feature = "png", feature = "pdf"))]

@@ -669,8 +669,9 @@ impl<'a> Sheet<'a> {
         palette::of_many(line, self.lines.len())
     }
 
-    /// Returns the colour, the shape of the marks and the dashes of a curve. With several lines,
-    /// colours distinguish the lines; marks and dashes distinguish the groups of flows. With one
+    /// Returns the colour, the shape of the marks and the dashes of a curve. A line is a value of
+    /// the key that colours show; it has one curve for each drawn group of flows. With several
+    /// lines, the colour of a curve shows its line, and marks and dashes show its group. With one
     /// line and several groups, a metric of the whole run is drawn in the colour of text.
     fn style(
         &self,

@@ -373,8 +373,8 @@ fn a_policer_above_the_axis_is_named_and_not_drawn_at_its_edge() {
         let choice = RunChoice { panels: vec![RunPanel::Throughput], ..RunChoice::default() };
         picture_of(&run, &choice).unwrap()
     };
-    // Only the line of the policer's rate has the colour `#E69F00`. If the rate is far above the
-    // traffic, only the policer's entry in the legend is drawn.
+    // Only the line of the policer's rate and this line's entry in the legend have the colour
+    // `#E69F00`. If the rate is far above the traffic, only the entry in the legend is drawn.
     let dashes = |picture: &Picture| picture.svg.matches("#E69F00").count();
     let (below, above) = (of_rate("40Mbit/s"), of_rate("90Mbit/s"));
     show("policer-above", &above);

@@ -158,7 +158,8 @@ fn without_partner(runs: usize) -> Option<Block> {
             format!("{runs} runs are left out, because no run of the other value has their seed")
         }
     };
-    let why = "sweep points have different seeds with `until`, and while a sweep is not complete";
+    let why = "sweep points have different seeds if the scenario has the key `until`, or if the \
+               sweep is not complete";
     Some(Block::Sentence(format!("{which}: {why}")))
 }
 
@@ -482,7 +483,7 @@ mod tests {
             ────────────────────────────────────────────────
             goodput_ss_mbps  47.10  47.10           0    0.0
             jain             0.500  0.750       0.250  +50.0
-            1 run is left out, because no run of the other value has its seed: sweep points have different seeds with `until`, and while a sweep is not complete
+            1 run is left out, because no run of the other value has its seed: sweep points have different seeds if the scenario has the key `until`, or if the sweep is not complete
         "#]]
         .assert_eq(&paired_table(&found, chosen));
     }

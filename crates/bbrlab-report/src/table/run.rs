@@ -20,7 +20,7 @@ const FLOWS_SHOWN: usize = 20;
 /// With more links than this, a line gives the number of the links that are not shown.
 const LINKS_SHOWN: usize = 8;
 
-/// Writes the summary of a run as text: its parameters, its links and its flows.
+/// Returns the summary of a run as text: its parameters, its links and its flows.
 #[must_use]
 pub fn run_table(run: &RunSummary, width: Option<usize>) -> String {
     run_tables(run).formatted(TableFormat::Text(width))
@@ -32,7 +32,8 @@ pub fn run_tables(run: &RunSummary) -> Tables {
     Tables(blocks(run))
 }
 
-/// Writes the summary of a run as HTML.
+/// Returns the summary of a run as HTML that sets only the alignment of columns, and needs no style
+/// sheet.
 #[must_use]
 pub fn run_html(run: &RunSummary) -> String {
     html(&blocks(run))

@@ -16,8 +16,9 @@ pub(super) struct Coverage {
     pub rate_mbps: Range,
     pub rtt_ms: Range,
     pub buffer_bdp: Range,
-    /// The differences in goodput between these runs and bbrlab's: 95th percentile and largest, in
-    /// percent. A difference is only the part of a deviation that exceeds two standard errors.
+    /// The differences in goodput between the recorded Linux runs and bbrlab's runs: 95th
+    /// percentile and largest, in percent. A difference is only the part of a deviation that
+    /// exceeds two standard errors.
     pub goodput: (f64, f64),
 }
 

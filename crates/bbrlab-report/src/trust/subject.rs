@@ -1,4 +1,5 @@
-//! The parts of a result for which the trust section states a validation, taken from resolved runs.
+//! The parts of runs for which the trust section states a validation, such as congestion controls,
+//! queues and traffic sources.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +35,7 @@ pub(super) struct Places {
     pub buffer_bdp: Option<Range>,
 }
 
-/// The parts of a result about which the trust section has lines.
+/// The parts of a result's runs about which the trust section has lines.
 #[derive(Clone, Debug, Default)]
 pub struct Subject {
     pub(super) parts: Vec<(About, &'static str)>,

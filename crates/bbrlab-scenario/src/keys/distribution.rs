@@ -234,8 +234,8 @@ pub(crate) fn show_parameter(distribution: &Distribution) -> String {
 }
 
 /// Returns the distribution of this kind. Reads `shape` for Pareto and `sigma` for log-normal; the
-/// other kinds have no such parameter. The caller reads sizes given by points (`Cdf` and
-/// `WebSearch`), for which this function panics.
+/// other kinds have no such parameter. `kind` must not be `Cdf` or `WebSearch` (sizes given by
+/// points): this function panics for both.
 pub(crate) fn read_distribution(
     reader: &mut Reader<'_>,
     keys: &mut Keys<'_>,
@@ -243,7 +243,7 @@ pub(crate) fn read_distribution(
 ) -> Option<Distribution> {
     Some(match kind {
         Kind::Cdf | Kind::WebSearch => {
-            unreachable!("sizes given by points are read with their points")
+            unreachable!("a caller reads `Cdf` and `WebSearch` itself, or does not offer them")
         }
         Kind::Constant => Distribution::Constant,
         Kind::Exponential => Distribution::Exponential,

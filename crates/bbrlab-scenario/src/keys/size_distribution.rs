@@ -116,8 +116,10 @@ fn read_file(reader: &mut Reader<'_>, node: &Node, file: &str, name: &str) -> Op
             Some(Random { distribution: Distribution::Cdf(cdf), mean, max })
         }
         Err(reason) => {
-            let title =
-                format!("`{name}`: expected the path of a file with bytes and a share per line");
+            let title = format!(
+                "`{name}`: expected the path of a file whose lines have a number of bytes and a \
+                 share"
+            );
             let found = format!("found {}; as a distribution it {reason}", found(&node.value));
             reader.problem(node.at, title, found, Vec::new());
             None

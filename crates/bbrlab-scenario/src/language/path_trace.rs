@@ -28,8 +28,8 @@ pub(crate) struct PathTrace {
     pub(crate) notes: Vec<String>,
 }
 
-/// The largest number of steps that a schedule may have, and of lines below the first line of a
-/// trace.
+/// The largest number of steps of a schedule. A trace may have the same number of lines below its
+/// first line.
 pub(crate) const STEPS_MAX: usize = 100_000;
 
 const TIME: &str = "time_s";

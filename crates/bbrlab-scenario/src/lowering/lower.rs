@@ -167,8 +167,8 @@ impl Jitter {
     }
 }
 
-/// The `netem` slots or the grants to send for which packets wait after a queue. At most one of
-/// `slot` and `grant` is set.
+/// What the packets of one direction wait for after a queue: `netem`'s slots (`slot`), or grants,
+/// which allow a host to send (`grant`). At most one of the two fields is set.
 struct Waits {
     slot: Option<SlotSpec>,
     grant: Option<GrantSpec>,

@@ -406,7 +406,8 @@ fn is_wait(link: &Link) -> bool {
     matches!(link.queue, Queue::Slots(_) | Queue::Grants(_))
 }
 
-/// Returns the links on a route: shared links and private links of the class.
+/// Returns the links among the hops `way` of a flow's route. `shared` has the links that the
+/// scenario's flows share, `private` the private links of the flow's class.
 pub(crate) fn links_on<'l>(
     way: &[Hop],
     shared: &'l [Link],

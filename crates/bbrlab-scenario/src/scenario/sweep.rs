@@ -79,7 +79,7 @@ impl Sweep {
             for setting in axis.choices.iter().flatten() {
                 if *seen.entry(setting.key.clone()).or_insert(number) != number {
                     let title = format!("`sweep`: expected `{}` once", setting.key);
-                    let found = "found the key in a list and in `points`, or twice";
+                    let found = "found the key in a list and in `points`, or in two lists";
                     reader.problem(setting.key_at, title, found, Vec::new());
                     return sweep;
                 }

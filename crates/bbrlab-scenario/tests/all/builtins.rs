@@ -199,8 +199,6 @@ fn the_starter_and_each_of_its_examples_are_right() {
                 continue;
             };
             text[place] = example;
-            // A commented example of a source or a sweep replaces the source or sweep of the
-            // starter text; other examples are added.
             tried += 1;
         }
         let text = text.join("\n");

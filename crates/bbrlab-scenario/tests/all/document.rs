@@ -210,9 +210,10 @@ fn the_keys_within_values_are_those_that_are_read() {
         read.entry((section.to_owned(), key.to_owned())).or_default().extend(keys);
     }
     let mut told = parts_of_rows();
-    // The following keys are not compared: `points`, the keys of `[[links]]`, and the keys of the
-    // reverse direction. `[[links]]` and the reverse direction have the same inline tables as
-    // `[bottleneck]`.
+    // The following keys are not compared: `points`, the keys of `[[links]]`, and the keys of
+    // `same`. The inline tables of a key in `[[links]]` are those of the same key in
+    // `[bottleneck]`. The inline tables of a key of the reverse direction, such as `reverse_loss`,
+    // are those of the key of the forward direction, such as `loss`.
     let same = [
         "reverse_rate",
         "reverse_queue",

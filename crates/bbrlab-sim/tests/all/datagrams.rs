@@ -89,8 +89,8 @@ fn a_flow_that_backs_off_gets_what_datagrams_leave() {
 #[test]
 fn datagrams_pause_with_on_and_off() {
     let result = run("rate = \"2.4Mbit/s\"\non = \"1s\"\noff = \"3s\"", "");
-    // The source has five on-periods of 250 datagrams. Each on-period may have one more datagram at
-    // its start and one more at its end.
+    // The source has five on-periods of 250 datagrams. The bounds allow each on-period one datagram
+    // fewer, or two more: one at its start and one at its end.
     let sent = datagrams(&result).sent_packets.unwrap();
     assert!((1_245..=1_260).contains(&sent), "{sent}");
 }

@@ -60,8 +60,8 @@ fn a_frame_that_lost_a_datagram_is_late_and_has_no_delay() {
     // too.
     let losses = r#"loss = [["0s", 0], ["600500us", 1], ["601500us", 0], ["790ms", 1]]"#;
     let call = frames(CALL, &format!("rate = \"8Mbit/s\"\nbuffer = \"100pkt\"\n{losses}"));
-    // Frames are sent at 0, 40, ... 960 ms. The key frames at 0, 200 and 400 ms are late, and so
-    // are the lost frames at 600, 800, ... 960 ms.
+    // Frames are sent at 0, 40, 80, ... 960 ms. Nine of these 25 frames are late: the key frames at
+    // 0, 200 and 400 ms, and the lost frames at 600, 800, 840, 880, 920 and 960 ms.
     assert_eq!((call.delay_ms.n, call.late_ratio), (Some(19), Some(9.0 / 25.0)), "{call:?}");
 }
 

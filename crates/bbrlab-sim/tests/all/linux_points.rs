@@ -1,4 +1,5 @@
-//! Single flows compared with a real Linux stack on the same dumbbell, in virtual time.
+//! Compares single flows with a real Linux stack on the same dumbbell. The Linux stack ran in
+//! virtual time.
 //!
 //! Linux 6.12.117 ran each point for 50 s, and the flow started at 0.1 s. Goodput, RTT and queue
 //! are compared with the run with seed 1. Retransmissions are compared with one run at some points,

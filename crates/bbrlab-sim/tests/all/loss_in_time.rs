@@ -3,8 +3,8 @@
 
 use crate::scenario_text::results;
 
-/// Returns the mean completion time in seconds, over ten seeds, of a download of 20 MB over 12
-/// Mbit/s and 500 ms. CUBIC runs without `HyStart`, as in the issue.
+/// Returns the mean completion time in seconds, over ten seeds, of a download of 20 MB at 12 Mbit/s
+/// with an RTT of 500 ms. CUBIC runs without `HyStart`, as in the issue.
 fn download_s(loss: &str) -> f64 {
     let text = format!(
         r#"

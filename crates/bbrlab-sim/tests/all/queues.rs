@@ -92,7 +92,8 @@ fn codel_marks_instead_of_dropping_where_flow_and_discipline_are_capable() {
 
 /// RFC 9332, section 1: scalable and classic senders with the same RTT get roughly equal rates, in
 /// this test within a factor of two. Packets in the L queue wait for at most about 1 ms, the
-/// queue's threshold. 1 ms is more than the time of two packets at 40 Mbit/s.
+/// queue's threshold. At 40 Mbit/s, two full packets take 0.6 ms to transmit, so a packet that
+/// waits only for two others is not marked.
 #[test]
 fn dualpi2_lets_a_scalable_and_a_classic_flow_share() {
     let scalable = "cc = \"dctcp\"\necn = \"l4s\"";

@@ -21,8 +21,8 @@ pub(super) const COMP_SACK_SLACK: Span = Span::from_micros(100);
 const COMP_SACK_DELAY_NS: u64 = 1_000_000;
 /// Largest number of ACKs that are compressed into one. Linux: `tcp_comp_sack_nr`.
 const COMP_SACK_NR: u8 = 44;
-/// Number of ACKs that are sent immediately after a new hole; later ACKs for this hole are
-/// compressed. Linux: `TCP_FASTRETRANS_THRESH`.
+/// Number of ACKs per hole that are sent without delay; later ACKs for the hole are compressed.
+/// Linux: `TCP_FASTRETRANS_THRESH`.
 const DUP_ACKS_AT_ONCE: u8 = 3;
 
 impl Receiver {

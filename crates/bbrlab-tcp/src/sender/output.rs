@@ -711,7 +711,7 @@ impl Sender {
     /// when it sends the first skb, and for a loss probe when it sends the last skb. In this
     /// implementation, the timer is set for a retransmission only if no loss probe follows.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "all functions that send end with this call")]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     pub(super) fn restart_timer(
         &mut self,
         is_rto_due: bool,
@@ -725,7 +725,7 @@ impl Sender {
     /// The second part of [`Self::restart_timer`], which sets the timer. `may_probe` is the result
     /// of the first part: whether a loss probe may be scheduled.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "all functions that send end with this call")]
+    #[expect(clippy::inline_always, reason = "this function has only two call sites")]
     fn restart_timer_checked(&mut self, is_rto_due: bool, may_probe: bool, host: &mut impl Host) {
         if !may_probe {
             if is_rto_due {

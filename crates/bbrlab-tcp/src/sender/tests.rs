@@ -164,7 +164,7 @@ impl Digest {
     }
 }
 
-/// The totals of several histories.
+/// The totals of several histories, that is, of transfers over a bad network.
 #[derive(Debug, Default)]
 struct Totals {
     sent: u64,
@@ -186,7 +186,7 @@ struct Totals {
 }
 
 impl Totals {
-    /// Adds the totals of a history that has ended.
+    /// Adds the totals of a history (a transfer over a bad network) that has ended.
     fn take(&mut self, sender: &Sender, world: &Rig<World>) {
         self.sent += sender.stats.sent;
         self.retransmitted += sender.stats.retransmitted;

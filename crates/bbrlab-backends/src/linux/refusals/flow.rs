@@ -127,8 +127,9 @@ pub(crate) fn of_control(
 
 fn of_route(run: &Run, class: &FlowClass, route: &[Hop], at: Place, all: &mut Refusals) {
     all.links_twice(route, at);
-    // Only a netem can add other link-layer bytes than Ethernet's to a packet, so a `framing` other
-    // than Ethernet's is refused at links with `serial` or a token bucket.
+    // Only a netem can add other link-layer bytes than Ethernet's to a packet. A link whose rate is
+    // made by `serial` (a queue discipline of `adapters/linux`) or by a token bucket has no netem
+    // for its rate, so a `framing` other than Ethernet's is refused there.
     for link in run.links_on(class, route) {
         let is_other = link.framing != Link::ETHERNET && is_served(link);
         let serial = Served { link: link.clone(), number: 0, owner: None, wire: 0 };

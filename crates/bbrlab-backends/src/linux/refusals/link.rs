@@ -198,7 +198,7 @@ fn of_changing_delay(link: &Link, at: Place, is_shared: bool, all: &mut Refusals
                 *correlation == 0 || !is_shared,
                 at,
                 "jitter",
-                "draws the delays of each flow separately",
+                "has a separate netem, and so a separate sequence of random delays, for each flow",
                 Some("no `correlation`"),
             );
         }

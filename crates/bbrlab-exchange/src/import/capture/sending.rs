@@ -34,7 +34,8 @@ struct InFlight {
 pub(super) struct Sending {
     segments: VecDeque<InFlight>,
     /// `highest` is one past the highest byte sent, and `acked` is the highest cumulative ACK. Both
-    /// are widened to 64 bits, so that the first captured byte gets [`FIRST_SEEN`].
+    /// are 64-bit sequence numbers, counted from [`FIRST_SEEN`], the number of the first captured
+    /// byte.
     highest: u64,
     acked: u64,
     base: Option<u32>,
@@ -45,7 +46,8 @@ pub(super) struct Sending {
     /// The number of payload bytes that were acknowledged or selectively acknowledged.
     pub(super) delivered: u64,
     pub(super) rtts: RttHistogram,
-    /// One RTT per ACK, as in Linux: from the oldest segment that the ACK is the first to report.
+    /// One RTT per ACK, as in Linux: the time since the earliest transmission among the segments
+    /// that this ACK newly acknowledges, by its ACK number or by SACK.
     pub(super) samples: RttHistogram,
     pub(super) last_rtt_ns: Option<u64>,
     pub(super) srtt_ns: Option<u64>,

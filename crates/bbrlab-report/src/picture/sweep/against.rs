@@ -77,8 +77,8 @@ pub(super) fn against(
     figures.iter().map(draw).collect()
 }
 
-/// The role of each swept key: it determines the colour, the order in which points are joined, or
-/// the small multiple.
+/// The role of each swept key in a plot. A key determines the colour of points, the order in which
+/// lines join the points, or the small multiple that contains them.
 struct Parts<'a> {
     color: Option<&'a str>,
     /// The key along which points are joined, with the positions of its values.

@@ -295,7 +295,8 @@ fn the_values_of_a_key_that_names_a_group_stand_for_the_group() {
     assert_eq!(of(&["bbr1", "bbr3"], None).entries, ["bbr1", "bbr3"]);
     let of_other = of(&["cubic"], None);
     assert_eq!(of_other.entries, ["flows[0].cc bbr1", "flows[0].cc bbr3", "cubic"]);
-    // In a scatter plot, the title names the only group.
+    // In a scatter plot that draws only one group of flows, the title above the panel names this
+    // group, so `entries` contains its name: here "bbr1", or "flows[0]".
     let delay = Some("queue_delay_ms.mean");
     assert_eq!(of(&["bbr1"], delay).entries, ["bbr1"]);
     assert_eq!(of(&[], delay).entries, ["bbr1", "bbr3", "flows[0]"]);

@@ -19,7 +19,7 @@ impl LinkSpec {
             let at = keys.key_at(besides).unwrap_or(keys.at);
             reader.problem(at, title, found.to_owned(), Vec::new());
         };
-        let both = "found both, and the link has the rate of the shaper";
+        let both = "found both, but the shaper determines the link's rate";
         if let Some(rate) = self.queue.shaper() {
             if keys.has("rate") {
                 refuse("queue", "rate", both);
@@ -79,7 +79,7 @@ impl LinkSpec {
         };
         let Some(rate) = rate else {
             let title = format!("`{name}`: expected a `rate` or a schedule of rates");
-            reader.problem(at, title, "found a link whose bucket gets no tokens", Vec::new());
+            reader.problem(at, title, "found no rate or a Mahimahi trace, which does not fill a bucket", Vec::new());
             return;
         };
         if peak.rate <= rate {

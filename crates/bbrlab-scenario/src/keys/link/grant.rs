@@ -11,7 +11,8 @@ use crate::language::key::{Form, Part, needed, optional};
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 
-/// The largest value of `limit`, the number of packets that wait for grants.
+/// The largest value that a scenario may give `limit`, the maximum number of packets that wait for
+/// grants.
 const PACKETS_MAX: u64 = 1_000_000_000;
 
 /// The value of `grant` or `reverse_grant` as the scenario writes it.

@@ -18,7 +18,8 @@ use crate::language::quantity::{parse_span, show_span};
 use crate::language::reader::{Keys, Reader, found};
 
 impl LinkSpec {
-    /// Reads `trace`: a file whose columns become schedules, or a model.
+    /// Reads the key `trace`. Its value is either a table of rows (a CSV file, or rows in the
+    /// scenario), whose columns become schedules, or the name and parameters of a model.
     pub(super) fn read_trace(&mut self, given: &mut KeyInput<'_, '_>) {
         let (node, name) = (given.node, given.name);
         let keys = given.keys;
@@ -114,8 +115,9 @@ pub(super) fn show_delay(spec: &LinkSpec) -> Option<String> {
     }
 }
 
-/// Reads a trace of a path: a file, or `{ trace = "FILE", rows = [...] }`, the form in which a
-/// sweep's `scenario.toml` stores a trace.
+/// Reads a trace of a path that is not a model: the name of a file, or the table
+/// `{ trace = "FILE", rows = [...] }`, which a sweep's `scenario.toml` has instead of the name.
+/// [`LinkSpec::read_trace`] reads a table with a `model`, and calls this function for other values.
 pub(super) fn read_path_trace(
     reader: &mut Reader<'_>,
     node: &Node,

@@ -47,7 +47,8 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "alpha",
-        "weight of the distance from `target`, in 1/16 per second, at most 32; for `dualpi2` in 1/256 per second",
+        "weight of the distance from `target`: for `pie` and `fq_pie` in 1/16 per second, at most 32; for \
+         `dualpi2` in 1/256 per second, at most 65280",
         Access::Weight(|queue| match queue {
             Queue::DualPi2(params) => Some(&mut params.alpha),
             _ => Some(&mut pie(queue)?.alpha),

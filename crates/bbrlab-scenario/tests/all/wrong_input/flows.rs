@@ -190,7 +190,7 @@ fn sizes_of_flows() {
         `flows[0].sizes.points`: expected points that rise up to a share of 1
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["1KB", 0.5], ["2KB", 0.9]] } | 12:42-69 | found a distribution that does not end with a share of 1
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["2KB", 0.5], ["1KB", 1]] }   | 12:42-67 | found a distribution that has descending values
-        `flows[0].sizes.points`: expected the path of a file with bytes and a share per line
+        `flows[0].sizes.points`: expected the path of a file whose lines have a number of bytes and a share
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = "no-such.txt" } | 12:42-54 | found "no-such.txt"; as a distribution it cannot be read: No such file or directory
         `flows[0].sizes.points.no`: expected a key of `flows[0].sizes.points`
         note: keys of `flows[0].sizes.points`: trace, rows
@@ -215,7 +215,7 @@ fn sizes_of_flows() {
         `flows[0].sizes.points`: expected points that rise up to a share of 1
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [] }                           | 12:42-43 | found a distribution that has no points
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["1KB", 0.9], ["2KB", 0.1]] } | 12:42-69 | found a distribution that has descending shares
-        `flows[0].sizes.points`: expected the path of a file with bytes and a share per line
+        `flows[0].sizes.points`: expected the path of a file whose lines have a number of bytes and a share
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = "/dev/null" } | 12:42-52 | found "/dev/null"; as a distribution it is not a regular file
         `flows[0].sizes.max`: expected a number of bytes above zero such as "131072B"
             + arrivals = { rate = "5/s" }; sizes = { distribution = "pareto", mean = "1KB", max = 5 } | 12:56-56 | found the number 5, which has no unit

@@ -9,7 +9,7 @@ use super::check;
 fn the_bandwidth_of_cake() {
     check(&expect![[r#"
         `bottleneck.queue.bandwidth`: expected no `rate` as well
-            [bottleneck] + queue = { discipline = "cake", bandwidth = "9Mbit/s" } | 4:1-4 | found both, and the link has the rate of the shaper
+            [bottleneck] + queue = { discipline = "cake", bandwidth = "9Mbit/s" } | 4:1-4 | found both, but the shaper determines the link's rate
         `bottleneck.queue.bandwidth`: expected a rate above zero such as "50Mbit/s"
             rate = "50Mbit/s"; -> queue = { discipline = "cake", bandwidth = "0Mbit/s" }; | 4:44-52 | found "0Mbit/s", which is zero
         `bottleneck.queue.bandwidth`: expected no `burst` as well
@@ -17,7 +17,7 @@ fn the_bandwidth_of_cake() {
         `bottleneck.queue.bandwidth`: expected no `reverse_rate` as well
             rate = "50Mbit/s"; -> reverse_rate = "1Mbit/s"; queue = { discipline = "cake", bandwidth = "9Mbit/s" }; | 4:1-12 | found two rates in the reverse direction, because `reverse_queue` defaults to `queue`
         `bottleneck.reverse_queue.bandwidth`: expected no `reverse_rate` as well
-            [bottleneck] + reverse_rate = "1Mbit/s"; reverse_queue = { discipline = "cake", bandwidth = "9Mbit/s" } | 7:1-12 | found both, and the link has the rate of the shaper
+            [bottleneck] + reverse_rate = "1Mbit/s"; reverse_queue = { discipline = "cake", bandwidth = "9Mbit/s" } | 7:1-12 | found both, but the shaper determines the link's rate
     "#]]);
 }
 
@@ -36,7 +36,7 @@ fn peak_rates() {
         `bottleneck.burst`: expected a `rate` or a schedule of rates
             rate = "50Mbit/s"; -> burst = "64KiB"; peak_rate = "90Mbit/s"; | 4:1-5 | found a link without a rate
         `bottleneck.peak_rate`: expected a `rate` or a schedule of rates
-            also | 5:1-9 | found a link whose bucket gets no tokens
+            also | 5:1-9 | found no rate or a Mahimahi trace, which does not fill a bucket
         `bottleneck.buffer`: expected a `rate` as well
             also | 7:10-15 | found a buffer of a link without a rate, which never has a queue
     "#]]);

@@ -6,7 +6,7 @@ use bbrlab_run::Algorithm;
 use bbrlab_scenario::{queues, sections};
 use expect_test::expect;
 
-/// Returns the lists, each with the name that replaces it.
+/// Returns pairs: the name that replaces a list in messages, and the list as the messages have it.
 fn lists() -> Vec<(String, String)> {
     let keys_of = |header: &str| {
         let section = sections().into_iter().find(|section| section.header == header).unwrap();

@@ -40,7 +40,7 @@ fn sweeps() {
         `sweep.points`: expected a list of tables such as [{ "flows.cc" = "bbr1" }]
             + [sweep]; points = [{ "flows.rtt" = "30ms" }, 5] | 12:37-37 | found the number 5 in it
         `sweep`: expected `flows.rtt` once
-            + [sweep]; "flows.rtt" = ["30ms"]; points = [{ "flows.rtt" = "30ms" }] | 13:13-23 | found the key in a list and in `points`, or twice
+            + [sweep]; "flows.rtt" = ["30ms"]; points = [{ "flows.rtt" = "30ms" }] | 13:13-23 | found the key in a list and in `points`, or in two lists
         `sweep`: expected keys that do not contain each other
             + [sweep]; "bottleneck.police" = [{ rate = "9Mbit/s", burst = "64KB" }, { rate = "9Mbit/s", burst = "99KB" }]; "bottleneck.police.rate" = ["1Mbit/s", "5Mbit/s"]                    | 13:1-24 | found `bottleneck.police` and `bottleneck.police.rate`
             + [sweep]; "bottleneck.police.rate" = ["1Mbit/s", "5Mbit/s"]; "bottleneck.police" = [{ rate = "9Mbit/s", burst = "64KB" }]                                                          | 13:1-19 | found `bottleneck.police.rate` and `bottleneck.police`
@@ -97,8 +97,8 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
     let coupled = r#"points = [{ "bottleneck.police.rate" = "9Mbit/s", "flows.rtt" = "30ms" }]"#;
     let mut told = String::new();
     for (sweep, sets) in [
-        // The `--set` sets a part of the swept value, or the sweep sets a part of the value that
-        // the `--set` sets.
+        // The `--set` and the sweep set the same key, or one sets a part of the value that the
+        // other sets.
         (police, &["bottleneck.police.rate=3Mbit/s"][..]),
         (rate, &[r#"bottleneck.police={ rate = "3Mbit/s", burst = "64KB" }"#]),
         (coupled, &["bottleneck.police.burst=64KB", "bottleneck.police.rate=3Mbit/s"]),

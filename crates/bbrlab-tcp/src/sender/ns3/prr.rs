@@ -12,7 +12,7 @@ use bbrlab_stack::Recovery;
 use super::super::Sender;
 use crate::prr::Prr;
 
-/// The inputs of one step of a reduction, made after an ACK.
+/// The inputs of one step of a reduction. A step computes cwnd after an ACK.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     mss: u32,

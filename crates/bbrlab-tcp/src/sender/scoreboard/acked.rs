@@ -287,8 +287,8 @@ impl Scoreboard {
         Some(acked)
     }
 
-    /// Resets the hints (stored positions of searches) that point to `id`, the first skb, updates
-    /// `highest_sack`, and frees this skb.
+    /// Frees `id`, which must be the first skb. Hints (stored positions of searches) that point to
+    /// `id` are reset. If `highest_sack` is `id`, it moves to the next skb.
     #[inline]
     fn forget_head(&mut self, id: SkbId) {
         self.search_forget_head(id);

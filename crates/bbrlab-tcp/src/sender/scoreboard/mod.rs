@@ -103,7 +103,7 @@ pub(super) struct Scoreboard {
     /// meaning while no data is SACKed.
     highest_sack: SkbId,
     retransmit_hint: SkbId,
-    /// The position of the search for lost packets that counts SACKed packets (`DupThresh`).
+    /// The position of the search that finds lost packets by counting SACKed packets (`DupThresh`).
     search: Search,
     /// First sequence number of `highest_sack`, if something is SACKed.
     above_sacked: u32,

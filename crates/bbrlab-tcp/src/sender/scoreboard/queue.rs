@@ -59,8 +59,10 @@ const fn at_mut<T>(ring: &mut [T], id: SkbId) -> &mut T {
     &mut ring[widened(id) & ring.len().wrapping_sub(1)]
 }
 
-/// Returns `id`, sign-extended to `usize`. With a sign-extended id, the caller's mask bounds all
-/// bits of the index, so the compiler omits the bounds check.
+/// Returns `id`, sign-extended to `usize`. The upper half of the result can have any value, so the
+/// compiler must apply the caller's mask to all bits of the index. It then sees that the index is
+/// inside the ring, and omits the bounds check. After zero extension, it would mask only the lower
+/// half, and would not see this.
 #[inline]
 const fn widened(id: SkbId) -> usize {
     (id.cast_signed() as isize).cast_unsigned()
@@ -576,8 +578,9 @@ impl Queue {
         self.set_milestones(skb.seq, skb.end_seq(), id);
     }
 
-    /// Makes the plain skb `id` the last linked skb, with the links `prev`, `next` and, in the
-    /// order by time, `older`.
+    /// Makes the first plain skb, `id`, a linked skb: the last of the list by sequence number.
+    /// `prev` and `next` are its neighbours in the order by sequence number. `older` is the skb
+    /// before it in the order by time.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

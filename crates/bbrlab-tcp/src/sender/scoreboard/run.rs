@@ -25,7 +25,7 @@ pub(crate) struct Run {
     pub(crate) tx: PackedStamps,
     /// Number of segments.
     pub(crate) pcount: u32,
-    /// The slot of the first skb in the ring.
+    /// The slot, in the ring, of the run's first skb.
     pub(super) first: SkbId,
     /// Number of skbs, not counting an skb that is acknowledged in part.
     pub(super) count: u32,

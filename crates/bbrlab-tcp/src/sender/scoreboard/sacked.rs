@@ -140,8 +140,9 @@ impl Covered {
 /// The blocks of an ACK, and which of them report new data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reported<'a> {
-    /// Only the first block reports new data. The fields are the blocks, and the skb in which the
-    /// new data begins; `None` if no block reports new data.
+    /// No block after the first reports new data. The fields are the blocks, and the skb in which
+    /// the first block's new data begins; `None` if the first block does not report new data
+    /// either.
     First(&'a Blocks, Option<Cursor>),
     /// Any block may report new data. The fields are the blocks in order of sequence number, and
     /// the index of the DSACK among them, if there is one.
