@@ -60,7 +60,7 @@ RELATIVE = re.compile(r"\b(?:which|whose|whom|who)\b|(\w+) that (?:is|are|was|we
 NOT_RELATIVE = set("so such than say says said show shows shown mean means see sees sure know knows assume assumes assert asserts check after all find".split())
 TOKEN = re.compile(r"""(?P<kind>///(?!/)|//!|//) ?(?P<comment>[^\n]*)|\bb?r(?P<fence>#*)".*?"(?P=fence)"""
                    r"""|"(?P<literal>(?:[^"\\]|\\.)*)"|'(?:[^'\\\n]|\\[^\n']+|\\')'""", re.DOTALL)
-# A string literal with such a text is data, such as code or a scenario, and not prose.
+# A string literal that this expression matches is data, such as code or a scenario, and not prose.
 DATA = re.compile(r"""^[,;:|)\]\[{]|\||\[\[|=\s*["\[{\\\d]|\{\{|<<|\(\*|;\s*$|: public """)
 DOCSTRING = re.compile(r"""[a-zA-Z]*("{3}|'{3}|"|')(.*)\1""", re.DOTALL)
 SECTION = re.compile(r"(?:Args|Attributes|Raises|Returns|Yields):")

@@ -169,8 +169,9 @@ class CongestionControl:
         apply."""
 
     def tso_segs(self, conn: Conn, mss_now: int) -> int:
-        """Returns the size of the next burst in segments of `mss_now` bytes. The default is about the data of 1 ms at
-        the pacing rate, more at a minimum RTT below 5 ms, and at least `min_tso_segs`."""
+        """Returns the size of the next burst in segments of `mss_now` bytes. If a class does not override this method,
+        the sender does not call it. A burst then has about the data of 1 ms at the pacing rate, or more if the minimum
+        RTT is below 5 ms, but at least `min_tso_segs` segments."""
         return 1
 
     def min_tso_segs(self, conn: Conn) -> int:

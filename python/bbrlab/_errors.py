@@ -146,7 +146,7 @@ class ScenarioError(UsageError):
 
     @property
     def found(self) -> str | None:
-        """The value found at the first mistake, after the word "found"; None if `mistakes` is empty."""
+        """The value found at the first mistake, as a text that begins with "found"; None if `mistakes` is empty."""
         return self.mistakes[0]["found"] if self.mistakes else None
 
 

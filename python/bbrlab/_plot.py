@@ -1210,8 +1210,9 @@ def _coloured(lines: list[_Line]) -> list[_Line]:
 def _axes(count: int, look: _Look, *, is_row: bool = False) -> npt.NDArray[Any]:
     """Returns the given axes, or new ones: below each other with a shared x axis, or in a row with a shared y axis.
 
-    A new figure has the title. Given axes get a title only if the user gave one. In a row of panels, which have titles
-    of their own, the title is above the figure, otherwise above the first axes.
+    A new figure has the title above all axes. Given axes get a title only if the user gave one. If given axes are a row
+    of several panels, the title is above their figure, because each panel has its own title. Otherwise, the title is
+    above the first of the given axes.
     """
     given = look.ax
     if given is None:
@@ -1282,8 +1283,8 @@ def _altair(
             )
             for line in thinned
         )
-        # The field of the x axis is called `x`, because the name of a swept key has dots, which Altair interprets as
-        # parts of a field.
+        # The field of the x axis is called `x`, not after the swept key, because Altair takes the dots in a key's name
+        # for separators of nested fields.
         scale = altair.Scale(type="log") if is_log else altair.Undefined
         x_axis = altair.X("x:O", sort=labels, title=x) if labels else altair.X("x:Q", title=x, scale=scale)
         colours = altair.Scale(domain=[line.name for line in lines], range=[line.colour for line in lines])

@@ -78,7 +78,7 @@ class Result:
 
     @cached_property
     def flows(self) -> Table:
-        """A row per flow: the columns of `summary.parquet`."""
+        """A row per flow, with the columns of `summary.parquet`."""
         return Table(self._records.frame("flows"))
 
     @cached_property
@@ -88,7 +88,7 @@ class Result:
 
     @cached_property
     def series(self) -> Table:
-        """The flows over time, a row per flow and sample: the columns of `series.parquet`, and the flow's `name`,
+        """The flows over time, a row per flow and sample, with the columns of `series.parquet` and the flow's `name`,
         `group` and `cc`.
 
         Values that custom congestion controls report under keys of their own are further columns. A run that was
@@ -97,12 +97,12 @@ class Result:
 
     @cached_property
     def queue(self) -> Table:
-        """The queues over time, a row per link and sample: the columns of `queue.parquet`."""
+        """The queues over time, a row per link and sample, with the columns of `queue.parquet`."""
         return Table(self._records.frame("queue"))
 
     @cached_property
     def transfers(self) -> Table:
-        """A row per transfer that began: the columns of `transfers.parquet`. Empty without transfers.
+        """A row per transfer that began, with the columns of `transfers.parquet`. Empty without transfers.
 
         A transfer that did not complete has no `fct_s`. For a table of flows with `arrivals`, only the first 10 000
         transfers that complete have rows."""
@@ -110,8 +110,9 @@ class Result:
 
     @cached_property
     def delays(self) -> Table:
-        """The distributions from which percentiles are computed, a row per bucket of a histogram: the columns of
-        `delays.parquet`. The table is empty if nothing was measured, or if an earlier version computed the run."""
+        """The distributions from which percentiles are computed, as histograms. The table has a row per bucket of a
+        histogram, with the columns of `delays.parquet`. The table is empty if nothing was measured, or if an earlier
+        version computed the run."""
         return Table(self._records.frame("delays"))
 
     @property
@@ -160,7 +161,8 @@ class Result:
                 files that no run wrote; only files with the same names are overwritten.
 
         Raises:
-            UsageError: If the folder contains other files or results, or a custom congestion control has no text.
+            UsageError: If the folder contains other files or results, or if the source text of a custom congestion
+                control is unknown.
             RunError: If a file cannot be written.
 
         >>> import bbrlab as bl, tempfile
@@ -324,7 +326,7 @@ class Results:
 
     @cached_property
     def flows(self) -> Table:
-        """A row per run and flow: the columns of `summary.parquet`, with the swept keys first. A swept quantity has
+        """A row per run and flow, with the columns of `summary.parquet`; the swept keys are first. A swept quantity has
         further columns that repeat its values as numbers in a base unit: `bottleneck.buffer_bdp` has the values of
         `bottleneck.buffer` in BDPs. If the values have several base units, each unit has a column."""
         return Table(self._records.frame("flows"))

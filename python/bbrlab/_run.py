@@ -101,8 +101,9 @@ def run(
             run or a sweep, which is overwritten. With `force`, `out` may also contain files that no run wrote; only
             files with the same names are overwritten.
         pictures: Whether to write the run's plot to the folder.
-        limit: Maximum work in data packets; 10 000 000 000 by default. A byte of memory counts as one packet, a row of
-            `series` or `queue` as 100.
+        limit: Maximum work in data packets; 10 000 000 000 by default. The limit also bounds memory and time series.
+            Each byte of the run's estimated memory counts as one packet, and each row of `series` or `queue` as 100
+            packets.
         progress: Whether to show progress, or a function to call with it.
 
     Raises:
@@ -180,9 +181,10 @@ def sweep(
             names are overwritten.
         pictures: Whether to write the sweep's plots to the folder.
         jobs: Number of concurrent runs; one per processor by default.
-        limit: Maximum work in data packets; 10 000 000 000 by default. A byte of memory counts as one packet, a row of
-            a time series as 100. With an executor, the limit applies to each chunk of runs (the runs that a
-            worker gets at once), not to the whole sweep.
+        limit: Maximum work in data packets; 10 000 000 000 by default. The limit also bounds memory and time series.
+            Each byte of the runs' estimated memory counts as one packet, and each row of a time series as 100 packets.
+            With an executor, the limit applies to each chunk of runs (the runs that a worker gets at once), not to the
+            whole sweep.
         executor: A `concurrent.futures.Executor`, such as Dask's `client.get_executor()`, or a pool with `apply_async`,
             such as Ray's. The executor's workers compute the runs, the heaviest first. The workers write the runs to
             `out`, which all of them must be able to access, or return the runs. The runs of a lost worker are

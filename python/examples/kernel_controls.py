@@ -1,4 +1,4 @@
-"""Reno and BBR v1 as classes with the kernel's integers: templates for custom congestion controls.
+"""Reno and BBR v1 as classes that compute with integers as the kernel does: templates for custom congestion controls.
 
 Runs with the two classes have the same digests as the built-in `reno` and `bbr1`. This program compares them:
 

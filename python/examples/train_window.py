@@ -48,7 +48,8 @@ def path(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def fixed(window: int) -> Policy:
-    """Returns a policy that keeps the window at a fixed size, and reaches it in steps of at most a factor of two."""
+    """Returns a policy that brings the window to a fixed size and keeps it there. `scores` limits each action to one
+    doubling or halving of the window, so it can take several steps to reach the size."""
 
     def act(observation: Array) -> float:
         return math.log2(window / max(float(observation[5]), 1.0))

@@ -58,7 +58,7 @@ def test_what_a_page_shows_runs(
 def test_duckdb_reads_the_files_as_the_page_of_results_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     duckdb = pytest.importorskip("duckdb")
     monkeypatch.chdir(tmp_path)
-    # The README's first steps: a scenario with a sweep, in the default folder.
+    # The page's queries read the folder of the sweep that the README's first steps compute.
     bl.sweep("examples.bbr3-vs-cubic", {"bottleneck.buffer": ["1bdp", "4bdp"]}, seeds=2, out="bbrlab-runs/sweep", pictures=False)
     blocks = re.findall(r"```python\n(import duckdb.*?)```", (DOCS / "docs/results.md").read_text(), re.DOTALL)
     assert blocks

@@ -144,8 +144,10 @@ impl Repository {
         !is_item(mention) || self.has_item(at, mention)
     }
 
-    /// Whether a mention is a path from the root, a path from the page's folder, or the end of a
-    /// path in the crate to which it refers.
+    /// Whether a file or folder exists that a mention can mean: a path from the root, a path from
+    /// the page's folder, or the end of a path in one crate. This is the crate `named`, which the
+    /// line names, or else the crate that contains the comment. Without such a crate, the mention
+    /// can be the end of any path.
     fn has_file(&self, at: At<'_>, mention: &str, named: Option<&str>) -> bool {
         let in_folder = at.file.with_file_name(mention);
         if self.root.join(mention).exists() || in_folder.exists() {

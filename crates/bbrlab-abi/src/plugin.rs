@@ -29,7 +29,7 @@ c_struct!(Host = "bbrlab_host", "The part of the simulator that a control can us
     size: u32, "uint32_t size", "Size of the struct in bytes";
     flow: u32, "uint32_t flow", "Number of the connection's flow";
     data: *mut c_void, "void *data", "The simulator's own";
-    draw: Option<unsafe extern "C" fn(*mut Host, u32) -> u32>, "uint32_t (*draw)(bbrlab_host *host, uint32_t bound)", "Returns a random integer below `bound`, drawn with the run's seed. Only init, cwnd_event, set_state, skb_marked_lost and cong_control can draw: called by any other function, returns 0";
+    draw: Option<unsafe extern "C" fn(*mut Host, u32) -> u32>, "uint32_t (*draw)(bbrlab_host *host, uint32_t bound)", "Returns a random integer below `bound`, drawn with the run's seed. Only init, cwnd_event, set_state, skb_marked_lost and cong_control can draw: if any other function calls draw, draw returns 0";
     fail: Option<unsafe extern "C" fn(*mut Host, *const c_char)>, "void (*fail)(bbrlab_host *host, const char *text)", "Ends the run with this text; the call must then return";
 });
 

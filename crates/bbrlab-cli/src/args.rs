@@ -901,9 +901,8 @@ docs/performance.md describes all cases and lists the values of one machine. All
 about half a minute of CPU time; d takes 8 s per process.
 
 Speed is the number of data packets that leave the bottleneck per second of CPU time, set-up included. Noise is how much \
-longer the median process took than the fastest, in percent; in the table of ratios that --against prints, it is the \
-larger of the two values in the new and in the earlier document. A difference of two speeds below the noise means \
-nothing.
+longer the median process took than the fastest, in percent. In the table of ratios that --against prints, the noise is \
+the larger of the two documents' values. A difference of two speeds below the noise means nothing.
 
 Memory is the peak of the process, with 5 MB for the program \
 itself; it varies by about 1 MB between calls. The digest is a hash of what happened to every packet: equal digests \

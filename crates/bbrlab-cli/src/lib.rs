@@ -64,7 +64,7 @@ pub fn run_command(words: impl IntoIterator<Item = OsString>, again: &[OsString]
     output.end(result)
 }
 
-/// Runs a command line for another program and returns the printed results, without messages and
+/// Runs a command line and returns the printed results to the calling program, without messages and
 /// progress. The first word of the command line is a subcommand, not the program's name.
 ///
 /// # Errors

@@ -34,7 +34,8 @@ pub(crate) struct Ran {
     pub(crate) cpu_s: Option<f64>,
 }
 
-/// Runs a scenario on a back end, in a folder of its own below `out`. If `quiet`, shows no progress
+/// Runs a scenario on a back end. The results go into a folder below `out` that is named after the
+/// scenario and the back end; without `out`, into the default folder. If `quiet`, shows no progress
 /// and no notes.
 pub(crate) fn run_on(
     args: &CompareArgs,

@@ -97,8 +97,9 @@ mod tests {
 
     #[test]
     fn flows_that_are_not_served_wait_and_flows_without_a_place_are_rejected() {
-        // 100 flows per second arrive and 60 are served. A served flow takes 0.1 s, so six are in
-        // flight at any time.
+        // 100 flows per second arrive and 60 are served. A served flow takes 0.1 s, so six served
+        // flows are active on average. `under_way` adds the arrivals of 0.1 s, ten flows, to the
+        // 400 flows that wait.
         let near = |one: f64, other: f64| (one - other).abs() < 1e-6;
         let mut all = crowd(1e6);
         let flow_s = all.sent(6000.0, 10.0);

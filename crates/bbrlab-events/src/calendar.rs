@@ -48,8 +48,9 @@ const WIDTH_SHIFT_MAX: u32 = 35;
 const WORD: usize = 64;
 
 /// Minimum number of buckets per timer. For this minimum, each of the first `FEW_TIMERS` timers is
-/// counted `1 + MORE_FOR_FEW` times: with few timers, some may be armed much further ahead than
-/// others.
+/// counted `1 + MORE_FOR_FEW` times. With few timers, some may be armed much further ahead than
+/// others. More buckets cover a longer time, so fewer of these deadlines are beyond the last
+/// bucket.
 const BUCKETS_PER_TIMER: usize = 4;
 const FEW_TIMERS: usize = 32;
 const MORE_FOR_FEW: usize = 3;
@@ -96,7 +97,8 @@ pub(crate) struct CalendarQueue {
     /// if the calendar is empty. Besides `next` and the timers in `current`, no timer is due before
     /// the end of this bucket.
     bucket: u64,
-    /// The timers of the current bucket except the next one, the latest first.
+    /// The timers of the current bucket except the timer in `next`, in descending order of their
+    /// deadlines.
     current: Vec<(Time, u32)>,
     /// The number of timers in later buckets.
     later: u32,

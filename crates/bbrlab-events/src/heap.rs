@@ -29,8 +29,8 @@ impl Siblings {
 #[derive(Debug)]
 pub(crate) struct Heap {
     /// The least entry, if `hole` is false. If `hole` is true, this field has no entry of the heap:
-    /// either the key is [`Key::NEVER`], or this is the entry that was popped, which stays in this
-    /// field until the next push or [`Self::close`].
+    /// the key is [`Key::NEVER`], or the field still has the entry that was popped. A popped entry
+    /// stays in this field until the next push or [`Self::close`].
     top: (Key, u32),
     /// The least key below the top and its slot; [`Key::NEVER`] if there is none.
     least: (Key, usize),

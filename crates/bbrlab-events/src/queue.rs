@@ -416,9 +416,9 @@ impl EventQueue {
         self.insert(Key::new(at, tie(Kind::Timer, id_tie(flow, timer.sequence()))), slot);
     }
 
-    /// Arms a tournament timer for a deadline that is too late for an entry of the tournament. The
-    /// deadline [`Time::NEVER`] disarms the timer; an earlier deadline moves all timers of the
-    /// tournament into the heap.
+    /// Arms a tournament timer for a deadline that is too late for an entry of the tournament. If
+    /// the deadline is [`Time::NEVER`], the timer is disarmed. Any other deadline moves all timers
+    /// of the tournament into the heap.
     #[cold]
     #[inline(never)]
     fn arm_late_tournament_timer(&mut self, flow: u32, at: Time, now: Time) {

@@ -136,7 +136,7 @@ fn update(entries: &mut [u64], mut place: usize, levels: u32, entry: u64) -> u64
     winner
 }
 
-/// A tournament of timers, one per flow.
+/// A tournament tree that contains one timer of each flow.
 #[derive(Debug)]
 pub(crate) struct TimerTournament {
     /// Deadline and flow of the next timer. The deadline is `NEVER` if no timer is armed.

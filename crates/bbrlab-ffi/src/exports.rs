@@ -81,8 +81,8 @@ pub(crate) unsafe fn params(first: *const abi::Param, count: u32) -> Result<Para
         );
     }
     let mut all = Params::new();
-    // A program that was compiled with a later header passes longer elements. The first element
-    // states the length of all elements, so use this length.
+    // A program that was compiled with a later header passes longer elements. Each element states
+    // its length, and all elements must have the same length as the first.
     let length = if count == 0 { 0 } else { read(first)?.size };
     for number in 0..count as usize {
         // SAFETY: the array has `params_count` elements, each as long as the first.

@@ -230,9 +230,9 @@ fn remove_leftovers(folder: &Path) {
 /// The folder of a compiled kernel that did not pass its check.
 const UNCHECKED: &str = ".unchecked";
 
-/// Removes the kernel in `.unchecked`, which did not pass its check, if its image has the hash
-/// `image`. The caller has now built a kernel from the same image, and this kernel has passed the
-/// check.
+/// Removes the kernel in `.unchecked`, which did not pass its check, if its image (the files of
+/// [`IMAGE`]) has the hash `image`. The caller has now built another kernel with the same image,
+/// and that kernel has passed the check.
 fn remove_unchecked(folder: &Path, image: &str) {
     let kept = folder.join(UNCHECKED);
     if Kernel::open(&kept).is_ok_and(|kernel| kernel.manifest.image == image) {
@@ -266,9 +266,10 @@ fn take_image(from: &Kernel, result: &Path) -> Result<Manifest, KernelError> {
     Ok(Manifest { cpu_s: 0.0, ..from.manifest.clone() })
 }
 
-/// Moves a compiled kernel that did not pass its check to the folder `.unchecked`, so that the next
-/// build need not compile it again. Commands do not take this folder for a kernel, because its name
-/// starts with a dot.
+/// Moves a compiled kernel that did not pass its check to the folder `.unchecked`. The next build
+/// of the same image copies the image from there, compiles only bbrlab's programs for the guest
+/// kernel, and makes the check again. Commands do not take this folder for a kernel, because its
+/// name starts with a dot.
 fn keep_image(kernel: &Kernel, folder: &Path) {
     let kept = folder.join(UNCHECKED);
     let _ = fs::remove_dir_all(&kept);

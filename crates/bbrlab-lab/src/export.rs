@@ -95,7 +95,7 @@ impl Compared {
         Ok(Self { file: BufReader::new(file), is_same: true })
     }
 
-    /// Returns an error unless the file has the content that was written.
+    /// Returns an error unless the file has exactly the bytes that were written to this value.
     fn end(mut self, path: &Path) -> Result<(), LabError> {
         let is_at_end = self.file.read(&mut [0]).is_ok_and(|read| read == 0);
         if self.is_same && is_at_end {

@@ -217,7 +217,7 @@ pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
     let mut found = Vec::new();
     walk(top, Path::new(""), 0, &mut found);
     if found.is_empty() {
-        return Err(wrong("found none in it or in its subfolders"));
+        return Err(wrong("found no such file in this folder or its subfolders"));
     }
     Ok(found)
 }

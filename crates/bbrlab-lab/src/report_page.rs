@@ -267,8 +267,8 @@ fn described_import(folder: &Path) -> Result<(String, String), LabError> {
     Ok((String::from_utf8_lossy(&text).into_owned(), command))
 }
 
-/// Returns the folders of the sweep's runs that the report draws: of its runs with a time series,
-/// sorted by seed and then in the order of the sweep, the first [`RUNS_DRAWN`].
+/// Returns the folders of the sweep's runs that the report draws: the first [`RUNS_DRAWN`] runs
+/// with a time series. Runs are sorted by seed, then in the order of the sweep.
 fn runs_drawn(folder: &Path, document: &RunsDocument) -> Vec<PathBuf> {
     let mut runs: Vec<&RunSummary> = document.runs.iter().collect();
     runs.sort_by_key(|run| run.seed);

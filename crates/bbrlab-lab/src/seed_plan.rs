@@ -11,7 +11,8 @@ use bbrlab_report::{flat_metrics, interval};
 use bbrlab_run::RunSummary;
 use bbrlab_scenario::{Scenario, Until};
 
-/// The number of seeds that each sweep point of a scenario needs according to the decisions so far.
+/// The number of seeds that each sweep point of a scenario needs. This number grows when all runs
+/// of the point have ended and its intervals are still too wide.
 #[derive(Debug)]
 pub(crate) struct SeedPlan<'s> {
     scenario: &'s Scenario,
@@ -27,7 +28,7 @@ struct Point {
     values: Vec<(String, Vec<Option<f64>>)>,
     /// The number of seeds whose runs have been added to `values`.
     seeds: u64,
-    /// The number of seeds that this sweep point needs according to the decisions so far.
+    /// The number of seeds that this sweep point needs, as decided after its latest batch of seeds.
     wanted: u64,
 }
 

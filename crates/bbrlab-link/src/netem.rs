@@ -162,8 +162,10 @@ mod tests {
         let mean = normal.iter().sum::<i64>() as f64 / 4096.0;
         let square = normal.iter().map(|&value| (value * value) as f64).sum::<f64>() / 4096.0;
         // Entry n is the quantile of the probability (4 n + 1/2) / 16384. For a mean of 0, entry n
-        // would have to be the quantile of (4 n + 2) / 16384, which is higher by 1.5 / 16384. The
-        // entries span eight standard deviations, so the mean is about -1.5 / 16384 * 8 * 8192.
+        // would have to be the quantile of (4 n + 2) / 16384, a probability that is higher by
+        // 1.5 / 16384. Each entry is therefore too low by 1.5 / 16384 times the slope of the
+        // quantile function. The mean slope is the last entry minus the first: 8 standard
+        // deviations of `DIST_SCALE` (8192) each. The mean is thus about -1.5 / 16384 * 8 * 8192.
         assert!((-7.0..-5.5).contains(&mean), "{mean}");
         assert!((square.sqrt() / DIST_SCALE as f64 - 1.0).abs() < 0.005, "{}", square.sqrt());
     }

@@ -155,9 +155,9 @@ impl LinuxComparison {
 pub fn explain_differences(reference: &str) -> String {
     let floor = |metric: Metric| metric.floor().unwrap_or_default();
     format!(
-        "beyond seeds: the difference minus two of its standard errors, divided by the value of {reference} \
-         (but counts by at least {} packets, queues by at least {}), in percent. Differences of jain are not \
-         divided, and are in hundredths\n\
+        "beyond seeds: the difference minus two of its standard errors, divided by the value of {reference}, \
+         in percent. The divisor is at least {} for counts of packets, and at least {} packets for \
+         queues. Differences of jain are not divided, and are in hundredths\n\
          {} and {} are of the smoothed RTT (srtt_ms), sampled at equal intervals; rtt_ms has the RTTs of all packets\n\
          agrees: `beyond seeds` is at most the metric's tolerance. With fewer than {SEEDS_MIN} seeds on {reference}, \
          the spread of the other side's seeds is used for both sides\n",
@@ -232,7 +232,7 @@ mod tests {
         let drops = LinuxComparison::new(Metric::Drops, None, &[15.0], &[91.0]).unwrap();
         assert_eq!(format!("{:.2}", drops.difference * 100.0), "58.46");
         let text = explain_differences("ns3");
-        let floors = "divided by the value of ns3 (but counts by at least 130 packets, queues by at least 5)";
+        let floors = "The divisor is at least 130 for counts of packets, and at least 5 packets for queues";
         assert!(text.contains(floors), "{text}");
     }
 

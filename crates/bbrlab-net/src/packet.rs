@@ -394,8 +394,8 @@ impl<P: PacketData> Extras<P> {
 pub(crate) type Handle = u32;
 
 /// The packets that wait in the queues of links that work by departure events, and the packets with
-/// individual delays. Packets that are neither in queues nor delayed individually are in lanes. The
-/// store is a slab of slots with a free list.
+/// individual delays. All other packets in the network are in lanes, which are delay lines
+/// (`lane.rs`). The store is a slab of slots with a free list.
 #[derive(Debug)]
 pub(crate) struct Packets<P> {
     slots: Vec<Packet<P>>,

@@ -27,8 +27,9 @@ pub fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
     all.filter(|claim| experiment.form.is_none() && claim.experiment == experiment.id).collect()
 }
 
-/// Judges the paper's claims about an experiment. Evaluates false claims again in the settings of
-/// their artifacts or causes, and adds these runs to `work`.
+/// Judges the paper's claims about an experiment. Evaluates each false claim again in settings that
+/// should show the claim's artifact, or that are possible causes of the claim's failure, until the
+/// claim is true in one of them. The runs in these settings are added to `work`.
 ///
 /// # Errors
 /// Fails if a run or the writing of a file fails, or if the user interrupts the runs.

@@ -39,7 +39,7 @@ fn not_an_experiment(name: &str) -> String {
     let names: Vec<&str> = name.split(',').map(str::trim).filter(|it| !it.is_empty()).collect();
     if name.contains(',') && !names.is_empty() {
         return format!(
-            "`{name}`: expected names separated by spaces, found a comma: bbrlab reproduce {}",
+            "`{name}`: expected names separated by spaces, found a comma; run `bbrlab reproduce {}`",
             names.join(" ")
         );
     }

@@ -50,7 +50,7 @@ pub struct ReproduceOptions {
     /// The back end that computes the runs; `None` means the simulator.
     pub on: Option<&'static dyn Backend>,
     /// If set, a sweep point is run only if this back end supports it and its bottleneck has less
-    /// than 1 Gbit/s. Each point has one seed unless `seeds` is set.
+    /// than 1 Gbit/s. Each of these points has one seed, unless `seeds` is set.
     pub points_of: Option<&'static dyn Backend>,
     /// Number of parallel runs.
     pub jobs: usize,

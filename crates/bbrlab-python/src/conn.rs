@@ -309,8 +309,8 @@ fn statuses_after(now: PacingStatus) -> Bounds {
     (now as u64, most as u64, what)
 }
 
-/// The smallest and the largest valid value of a number, and the words for the number in messages,
-/// such as "a bound".
+/// The smallest and the largest valid value of a number, and the text that an error message has
+/// between "expected" and these bounds, such as "packets" or "a bound".
 pub(crate) type Bounds = (u64, u64, &'static str);
 
 fn bounds_of(about: &About) -> Bounds {

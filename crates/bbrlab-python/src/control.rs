@@ -1,9 +1,10 @@
 //! Congestion controls in Python: classes whose methods handle the events of the simulator's core.
 //!
-//! If the class lacks the method of an event, this file handles the event without calling Python,
-//! like a null callback of the kernel or like Reno. After the first exception, the run ends with
-//! the current slice of the simulation. Until the slice ends, no method is called, and events do
-//! not change the connections of these congestion controls.
+//! If the class lacks the method of an event, this file handles the event without calling Python.
+//! `ssthresh`, `undo_cwnd` and `cong_avoid` are then handled as Reno does, and all other events as
+//! the kernel does with a null callback. After the first exception, the run ends with the current
+//! slice of the simulation. Until the slice ends, no method is called, and events do not change the
+//! connections of these congestion controls.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};

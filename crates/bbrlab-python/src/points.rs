@@ -115,8 +115,9 @@ impl MetricNames {
         }
     }
 
-    /// Returns the name that the metric `json` of the JSON document has in data tables, with the
-    /// group or link that `json` names. `None` if the metric is not in these tables.
+    /// Converts the name of a metric in the JSON document, `json`, to the metric's name in data
+    /// tables. The result also has the group, link, tin or wait that `json` names. Returns `None`
+    /// if the metric is not in these tables.
     fn of(&self, json: &str) -> Option<MetricName> {
         // The name of a group or a link may contain dots, so the text is not split at a dot: the
         // metric's name is removed from its end.

@@ -45,7 +45,8 @@ fn share_with_tail(hits: u64, n: u64) -> f64 {
 #[expect(clippy::cast_precision_loss, reason = "there are at most thousands of seeds")]
 fn at_least(hits: u64, n: u64, share: f64) -> f64 {
     let odds = share / (1.0 - share);
-    // The most probable number of hits, whose term of the sum is the largest.
+    // The most probable number of hits. The probabilities of the other numbers of hits are computed
+    // below, relative to the probability of this number.
     let mut mode = hits;
     while mode < n && (n - mode) as f64 / (mode + 1) as f64 * odds > 1.0 {
         mode += 1;

@@ -22,8 +22,9 @@ pub fn check_flow_groups(wanted: &[String], known: &[&str]) -> Result<(), String
     Err(format!("--group: unknown `{unknown}`; groups of flows are {}{near}", known.join(", ")))
 }
 
-/// Checks that each wanted name is the name of a group of flows in a sweep, such as `flows[0]`, or
-/// at one of the sweep's points.
+/// Checks that each wanted name is a known name of a group of flows. Known are the names that
+/// tables of the whole sweep show, such as `flows[0]`, and the groups' own names at the single
+/// points of the sweep.
 pub(crate) fn check_groups_of_sweep(groups: &[Group], wanted: &[String]) -> Result<(), String> {
     let of_sweep = group_names(groups);
     let mut known: Vec<&str> = of_sweep.iter().map(String::as_str).collect();

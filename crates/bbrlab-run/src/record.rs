@@ -60,7 +60,7 @@ record! {
         sim_s: f64, Given, "s", "simulated time";
         cpu_s: Option<f64>, Cost, "s", "CPU time; null in files, because files are the same on every machine";
         events: Option<u64>, Result, "", "events that the simulator processed";
-        data_packets: Option<u64>, Result, "packets", "data packets that left the bottleneck and that its `loss` did not lose; without a bottleneck, data packets that reached their receiver. Speeds are in these packets per second";
+        data_packets: Option<u64>, Result, "packets", "data packets that left the bottleneck and that its `loss` did not lose; without a bottleneck, data packets that reached their receiver. The simulator's speed is the number of these packets per second of CPU time";
         digest: Option<String>, Result, "hash", "hash of what happened to every packet and ACK; the same on every machine";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that all receiving applications got / time from the first start to the end of the last flow";
         goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "goodput from the last start + 10 s on (5 s for runs up to 30 s)";
@@ -307,7 +307,7 @@ record! {
         start_s: Option<f64>, Result, "s", "when it connects";
         stop_s: Option<f64>, Result, "s", "when its active time ends";
         rtt_base_ms: Option<f64>, Given, "ms", "base RTT, without serialisation; null for an imported measurement";
-        throughput_mbps: Option<f64>, Result, "Mbit/s", "wire bytes that leave the flow's last link with a rate / active time";
+        throughput_mbps: Option<f64>, Result, "Mbit/s", "the flow's wire bytes, counted where they leave its last link with a rate, divided by its active time";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that the receiving application reads / active time";
         goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "goodput in the steady state, which begins 10 s (in runs of up to 30 s: 5 s) after the last flow's start";
         sent_packets: Option<u64>, Result, "packets", "data packets sent, including retransmissions";
@@ -431,9 +431,9 @@ record! {
         // Deprecated name, still read from folders of results: `turned_away`.
         #[serde(alias = "turned_away")]
         rejected: Option<u64>, Result, "flows", "rejected flows, which arrived while `at_most` flows were active; null without `arrivals`";
-        goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / the time of the run's goodput";
+        goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / time from the first start to the end of the last flow of the run";
         goodput_active_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got while their flows were active / the time in which at least one of them was active; null with `arrivals`";
-        share: Option<f64>, Result, "share", "its share of the bytes that all receiving applications got in the time of the run's goodput";
+        share: Option<f64>, Result, "share", "its share of the bytes that all receiving applications got from the first start to the end of the last flow of the run";
         share_active: Option<f64>, Result, "share", "its share of the bytes that all receiving applications got while all flows were active, from the last start to the first end (not counting flows with `arrivals`); null if there was no such time";
         share_ss: Option<f64>, Result, "share", "its share of the bytes that all receiving applications got in the steady state while all flows were active; null if there was no such time";
         retransmitted_packets: Option<u64>, Result, "packets", "retransmissions";

@@ -12,7 +12,7 @@ impl Hop {
     /// class.
     ///
     /// # Panics
-    /// Panics if the link does not exist.
+    /// Panics if `shared` or `private` does not contain the link.
     #[must_use]
     pub fn link<'l>(self, shared: &'l [Link], private: &'l [Link]) -> Option<&'l Link> {
         match self {
@@ -41,7 +41,7 @@ impl Run {
     /// Returns the link at an element of a route of this class.
     ///
     /// # Panics
-    /// Panics if the link does not exist.
+    /// Panics if neither the run nor the class has the link of the element.
     #[must_use]
     pub fn link_at<'r>(&'r self, class: &'r FlowClass, hop: Hop) -> Option<&'r Link> {
         hop.link(&self.links, &class.private_links)
@@ -50,7 +50,7 @@ impl Run {
     /// Returns the links on a route of this class, in order.
     ///
     /// # Panics
-    /// Panics if the link does not exist.
+    /// The iterator panics if neither the run nor the class has a link of the route.
     pub fn links_on<'r>(
         &'r self,
         class: &'r FlowClass,

@@ -26,7 +26,8 @@ pub struct RunNetwork<P: PacketData> {
 /// The results about the network at the end of a run.
 #[derive(Debug)]
 pub struct NetworkResult {
-    /// The results of each link that the summary contains.
+    /// The results of the links in a run's summary: every link with a rate, then every other link
+    /// that can lose, police or thin packets.
     pub links: Vec<LinkSummary>,
     /// For each link that models waiting for `netem` slots or grants to send: the results about the
     /// waits of packets.

@@ -99,8 +99,8 @@ impl Windows {
         });
     }
 
-    /// Records that the run ends at `now`, and with it the active time of every flow that is still
-    /// active.
+    /// Records that the run ends at `now`. The active time of every flow that is still active ends
+    /// at `now`, too.
     pub(crate) fn run_ended(&mut self, now: Time, flows: &mut [Flow]) {
         self.note_first_end(now, flows);
         self.last_end = now;

@@ -30,9 +30,10 @@ crate::settings! {
         /// The timeouts of SYN and SYN-ACK.
         pub handshake: Handshake = Handshake::Linux, "handshake";
         pub rtt_clock: RttClock = RttClock::Exact, "rtt_clock", "0.1.0",
-            "source of RTT samples. `\"exact\"`: the transmission times that the sender records. Others: the timestamps \
-             on ACKs of new data, in whole milliseconds; a difference of zero counts as 1 us with `\"1ms\"`, and not at \
-             all with `\"1ms-positive\"` (ns-3 up to 3.28)";
+            "source of RTT samples. `\"exact\"`: the transmission times that the sender records. `\"1ms\"` and \
+             `\"1ms-positive\"`: a sample is the time of an ACK of new data minus the timestamp that the ACK echoes, \
+             in whole milliseconds. If the sample is 0, `\"1ms\"` takes 1 us, and `\"1ms-positive\"` (ns-3 up to 3.28) \
+             takes no sample";
         pub rtt_retrans: bool = true, "rtt_retrans", "0.1.0",
             "whether an ACK gives an RTT sample, computed from its timestamp, even if the first segment that it \
              acknowledges was retransmitted";

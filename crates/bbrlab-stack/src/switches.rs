@@ -179,8 +179,9 @@ pub enum LossCount {
     /// The packets that the ACK marked lost.
     #[default]
     New,
-    /// The absolute change of the number of packets marked lost: a lost packet counts again when
-    /// its retransmission arrives (ns-3).
+    /// The absolute value of the change, at the ACK, of the number of packets marked lost. The
+    /// number also changes when a retransmission arrives, so a lost packet counts again then
+    /// (ns-3).
     Change,
     /// All packets that are marked lost when the ACK arrives, so a packet counts again at every ACK
     /// while it is marked ([lanigan-code]).

@@ -159,8 +159,8 @@ pub(crate) struct Pace {
 impl Pace {
     /// Returns [`departure_step_ns`] if the burst has the length and the rate of the last paced
     /// burst, otherwise `None`. Only the first [`UNPACED_SEGMENTS`] segments of a connection are
-    /// unpaced. Their number need not be checked here, because once a burst is paced at a rate, all
-    /// later bursts at this rate are paced too.
+    /// unpaced. The number of segments sent need not be checked here, because once a burst is paced
+    /// at a rate, all later bursts at this rate are paced too.
     #[inline]
     pub(crate) fn same_step_ns(&self, len: u32, pacing_rate: u64, lag_ns: u64) -> Option<u64> {
         let is_same = len == self.len && pacing_rate == self.rate;

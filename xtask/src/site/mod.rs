@@ -20,8 +20,8 @@ pub(crate) use generated::GENERATED;
 
 use generated::Figures;
 
-/// The release of mdBook that builds the site. The first call builds mdBook from source under
-/// `target/`.
+/// The release of mdBook that builds the site. If this release is not in `target/mdbook`, the
+/// command builds it from source.
 const MDBOOK: &str = "0.5.4";
 
 /// Builds the site and checks its links. `--no-python` omits the Python API, for which the package

@@ -75,7 +75,8 @@ impl Records {
 
     /// Returns the records of an interrupted run. The guest kernel writes the final counters of the
     /// flows only at the end of a run, so the counters of the last samples are used instead. The
-    /// kernel samples only TCP connections, so there are no counters if a flow sends datagrams.
+    /// kernel samples only TCP connections. If any flow of the run sends datagrams, the records
+    /// have no counters of any flow.
     fn with_counters_of_samples(&self, run: &Run) -> Self {
         let is_sampled = run.classes.iter().all(|class| !class.is_udp);
         let end = if is_sampled {

@@ -26,7 +26,7 @@ pub(super) struct Wire {
     pub(super) link: Option<Link>,
 }
 
-/// A link with a rate, at which packets can queue.
+/// A link that has a rate, so that packets can queue at it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Served {
     /// The link's settings.

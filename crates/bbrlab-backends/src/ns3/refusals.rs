@@ -26,9 +26,9 @@ const FLOWS_MAX: usize = 1000;
 /// The framing of ns-3's point-to-point links: the PPP header.
 const PPP: Bytes = Bytes(2);
 
-/// Switches (keys of `[stack]` that change one mechanism of TCP) that are not compared with the
-/// installed release: either ns-3 has an attribute for the mechanism, or ns-3's applications lack
-/// the mechanism.
+/// Switches (keys of `[stack]` that change one mechanism of TCP) that may differ from the installed
+/// release's defaults, because the back end passes their values to ns-3: `nagle` and
+/// `pace_initial_window` as attributes, `app_write` as the size of the application's writes.
 const IGNORED: [&str; 3] = ["nagle", "pace_initial_window", "app_write"];
 
 /// The switches that have the same value in all releases. All other switches are not compared for
@@ -262,7 +262,7 @@ fn of_control(at: Place, class: &FlowClass, ns3: Option<&Ns3Installation>, all: 
                     at,
                     "cc",
                     &format!(
-                        "has no {own} in release {}, and `bbrlab ns3 list` lists what it has",
+                        "has no {own} in release {}, and `bbrlab ns3 list` lists its congestion controls",
                         ns3.version
                     ),
                     suggested.map(|name| format!("`cc = \"ns3:{name}\"`")).as_deref(),
@@ -627,8 +627,8 @@ mod tests {
             &installed("3.44", scratch.path().to_owned()),
             &text,
             &expect![[r#"
-            flows[0].cc: has no TcpCubik in release 3.44, and `bbrlab ns3 list` lists what it has; `cc = "ns3:TcpCubic"`
-            flows[1].cc: has no TcpWestwoodPlus in release 3.44, and `bbrlab ns3 list` lists what it has
+            flows[0].cc: has no TcpCubik in release 3.44, and `bbrlab ns3 list` lists its congestion controls; `cc = "ns3:TcpCubic"`
+            flows[1].cc: has no TcpWestwoodPlus in release 3.44, and `bbrlab ns3 list` lists its congestion controls
         "#]],
         );
     }
@@ -650,7 +650,7 @@ mod tests {
             &expect![[r#"
                 sample: samples at times, not at ACKs; `sample = "1ms"`
                 flows[0].cc: has bbrlab's cubic only with the module that BBRLAB_NS3_MODULE names; `cc = "ns3:TcpCubic"`
-                flows[1].cc: has no TcpReno in release 3.44, and `bbrlab ns3 list` lists what it has
+                flows[1].cc: has no TcpReno in release 3.44, and `bbrlab ns3 list` lists its congestion controls
                 bottleneck.framing: has 2 bytes of PPP around each packet; `framing = "2B"`
                 bottleneck.jitter: has only constant delays of links; no `jitter`
             "#]],

@@ -36,7 +36,8 @@ impl<V: Variant> Bbr2<V> {
         self.model.full_bw_cnt = 0;
     }
 
-    /// Ends STARTUP if this ACK ends a loss round of fast recovery with too much loss.
+    /// Ends STARTUP if this ACK ends a loss round (a round trip that restarts at its first loss),
+    /// the sender is in fast recovery, and too much was lost in the round.
     pub(super) fn check_loss_in_startup(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         if self.model.loss_ends_startup(sk, rs, ECN_EXCESS) {
             self.handle_queue_too_high_in_startup(sk);

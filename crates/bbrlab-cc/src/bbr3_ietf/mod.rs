@@ -176,8 +176,8 @@ impl Bbr3Ietf {
         self.bound_bw_for_model();
     }
 
-    /// Returns the state of the connection, which the draft calls C. Its volumes of data are in
-    /// bytes.
+    /// Returns the state of the connection, with volumes of data in bytes. The draft calls this
+    /// state C.
     fn transport<'a>(&self, conn: &'a Conn) -> Transport<'a> {
         Transport::new(conn, self.control.cwnd)
     }

@@ -1,10 +1,10 @@
 //! Counts the packets delivered and lost in the current round trip, and derives the short-term
 //! bounds from the counts.
 //!
-//! While no probe is running, each loss round with a loss reduces `bw_lo` and `inflight_lo` by a
-//! factor; CE marks reduce `inflight_lo`, and in BBRv2-EXP also `bw_lo`. A loss does not reduce the
-//! bounds below the bandwidth and inflight that the round delivered, because the path has just
-//! carried them.
+//! While no probe is running, `bw_lo` and `inflight_lo` are reduced by a factor at the end of each
+//! loss round (see [`Signals`]) in which a packet was lost. CE marks reduce `inflight_lo`, and in
+//! BBRv2-EXP also `bw_lo`. A loss does not reduce the bounds below the bandwidth and inflight that
+//! the round delivered, because the path has just carried them.
 
 use super::rate::scaled;
 use super::{BBR_UNIT, Model, Numbers, Sock, UNSET};

@@ -131,7 +131,8 @@ pub struct Model<N = RuntimeParams<Params>> {
     pub(crate) signals: Signals,
     /// The estimate of ACK aggregation.
     pub(crate) aggregation: AckAggregation,
-    /// The average share of marked packets and, for a receiver, the state for the echo of CE marks.
+    /// The average share of marked packets, which a sending host uses, and the state for the echo
+    /// of CE marks, which a receiving host uses.
     pub(crate) ecn: Ecn,
     /// The state of the current bandwidth probe, and of the wait for the next one.
     pub(crate) probing: Probing,

@@ -37,8 +37,8 @@ pub(crate) fn bytes_per_sec(bw: u32, mss: u32) -> u64 {
     with_margin(bw, BBR_UNIT, mss, 0)
 }
 
-/// Returns the pacing rate in bytes per second: `gain` times `bw`, less the margin. Linux:
-/// `bbr_bw_to_pacing_rate`.
+/// Returns the pacing rate in bytes per second: `gain` times `bw`, less the margin, but at most the
+/// connection's `max_pacing_rate`. Linux: `bbr_bw_to_pacing_rate`.
 pub(super) fn pacing_rate(conn: &Conn, bw: u32, gain: u32, margin_percent: u8) -> u64 {
     with_margin(bw, gain, conn.mss, margin_percent.into()).min(conn.max_pacing_rate)
 }

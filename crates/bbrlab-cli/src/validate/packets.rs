@@ -125,7 +125,8 @@ pub(super) fn document(packets: &PacketReplays) -> Document<'_> {
     }
 }
 
-/// Converts a text to a JSON number if it is a number, otherwise to a JSON string.
+/// Converts a text to a JSON number if it is an unsigned 64-bit integer, otherwise to a JSON
+/// string.
 fn value(text: &str) -> Value {
     text.parse::<u64>().map_or_else(|_| text.into(), Value::from)
 }

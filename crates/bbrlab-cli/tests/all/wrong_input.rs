@@ -276,7 +276,7 @@ fn command_lines() {
                 s.toml
                 note: found a byte that is not UTF-8 text on line 1 (0xff)
             mkdir s.toml; bbrlab run s.toml | exit 2
-                error: s.toml: expected a folder of results with summary.json: found none in it or in its subfolders
+                error: s.toml: expected a folder of results with summary.json: found no such file in this folder or its subfolders
             bbrlab run s.toml | exit 2
                 error: expected a scenario file
                 s.toml
@@ -335,7 +335,7 @@ fn command_lines() {
             mkdir thesis; : > thesis/chapter1.tex; bbrlab run examples.dumbbell --out thesis | exit 2
                 error: thesis contains files that no run wrote; add results with --force, which overwrites files of the same names, or choose another --out
             mkdir empty; bbrlab plot empty | exit 2
-                error: empty: expected a folder of results with summary.json: found none in it or in its subfolders
+                error: empty: expected a folder of results with summary.json: found no such file in this folder or its subfolders
             bbrlab plot nowhere | exit 2
                 error: nowhere: expected a folder of results with summary.json: No such file or directory
             bbrlab plot r --metric share --cdf rtt | exit 2
@@ -429,7 +429,7 @@ fn command_lines_about_papers() {
             bbrlab reproduce lanigan2020.vs-cubic.as-described | exit 2
                 error: `lanigan2020.vs-cubic.as-described`: lanigan2020.vs-cubic has no form `as-described`; its forms are lanigan2020.vs-cubic and lanigan2020.vs-cubic.as-run
             bbrlab reproduce mahmud2020.testbed,kato2025 | exit 2
-                error: `mahmud2020.testbed,kato2025`: expected names separated by spaces, found a comma: bbrlab reproduce mahmud2020.testbed kato2025
+                error: `mahmud2020.testbed,kato2025`: expected names separated by spaces, found a comma; run `bbrlab reproduce mahmud2020.testbed kato2025`
             bbrlab reproduce , | exit 2
                 error: `,`: unknown paper or experiment; papers are <papers>; `bbrlab list papers` lists their experiments
             bbrlab reproduce mahmud2020.x05 | exit 2
@@ -591,9 +591,9 @@ fn command_lines_about_folders_and_texts() {
             bbrlab report r --out - | exit 2
                 error: `-`: expected a file; a report is not written to standard output; for a file named `-`, write `./-`
             mkdir empty; bbrlab report empty | exit 2
-                error: empty: expected a folder of results with summary.json: found none in it or in its subfolders
+                error: empty: expected a folder of results with summary.json: found no such file in this folder or its subfolders
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; mkdir empty; bbrlab compare r empty | exit 2
-                error: empty: expected a folder of results with summary.json: found none in it or in its subfolders
+                error: empty: expected a folder of results with summary.json: found no such file in this folder or its subfolders
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out a/r > /dev/null; bbrlab compare a a/r | exit 2
                 error: a: expected a folder of results with summary.json, found a folder that contains folders of results; name one of them, such as a/r
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab compare r | exit 2
@@ -610,7 +610,7 @@ fn command_lines_about_folders_and_texts() {
             bbrlab compare nowhere nowhere | exit 2
                 error: nowhere: expected a folder of results with summary.json: No such file or directory
             mkdir empty; bbrlab export empty --csv | exit 2
-                error: empty: expected a folder of results with summary.json: found none in it or in its subfolders
+                error: empty: expected a folder of results with summary.json: found no such file in this folder or its subfolders
             bbrlab export nowhere --csv | exit 2
                 error: nowhere: expected a folder of results with summary.json: No such file or directory
             bbrlab export nowhere | exit 2

@@ -57,8 +57,8 @@ pub(super) fn stack(run: &Run, testbed: &mut Testbed, refusals: &mut Refusals<'_
                 .to_owned(),
         );
     }
-    let one_size = "iperf3 has one option for the buffers of both hosts; write `tcp_rmem` and \
-                    `tcp_wmem`";
+    let one_size = "iperf3 has one option for the buffers of both hosts; set `stack.tcp_rmem` and \
+                    `stack.tcp_wmem` instead, which this export writes as sysctls";
     let is_whole = min_rto.0 > 0 && min_rto.0 % 1000 == 0;
     for (is_wrong, key, reason) in [
         (sndbuf != SocketBuffer::Auto, "sndbuf", one_size),

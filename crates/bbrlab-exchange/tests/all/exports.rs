@@ -237,6 +237,6 @@ fn packets_of_arriving_flows_have_their_classs_size() {
             longest = longest.max(u16::from_be_bytes([packet[16], packet[17]]) - 52);
         }
     }
-    assert!(!hosts.is_empty(), "several flows of the class are active at the same time");
+    assert!(!hosts.is_empty(), "two flows of the class are active at the same time, so one has a number above 1");
     assert_eq!(longest, mss);
 }

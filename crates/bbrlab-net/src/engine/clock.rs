@@ -14,8 +14,8 @@
 //! Sources: [linux] `kernel/time/hrtimer.c`, `hrtimer_interrupt`; `kernel/time/clockevents.c`,
 //! `clockevents_program_event`; `arch/um/kernel/time.c`, `timer_read` and `um_setup_timer`.
 //! Deviations:
-//! 1. On a real machine, all timers change the phase of the clock. In this engine, only timers of
-//!    the network change the phase.
+//! 1. When a timer fires late, time passes, and so the phase changes. On a real machine, all timers
+//!    change the phase, also those of the hosts. In this engine, only timers of the network do.
 
 use bbrlab_units::{Span, Time};
 

@@ -569,7 +569,7 @@ impl<P: PacketData> Network<P> {
 /// Counts a packet's arrival at a link. Returns whether the packet passes the elements in front of
 /// the queue; otherwise the packet is dropped.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "runs for each packet at a link that is not plain")]
+#[expect(clippy::inline_always, reason = "runs for each packet at a link without `Backlog::Plain`")]
 fn passes_front<P: PacketData>(
     link: &mut Link,
     (id, due, now): (LinkId, Time, Time),

@@ -280,8 +280,8 @@ impl Ledger {
         let mut depart = |walk: &mut Walk<'_, EASY>, until: Time| {
             while next <= until && walk.now() > 0 {
                 walk.falls(next);
-                // After the last entry, `next` may hold any value. The loop does not use it,
-                // because the queue is then empty (`walk.now()` is 0).
+                // After the last entry, `next` becomes `Time::NEVER`. Any other value would do: the
+                // loop does not use it, because the queue is then empty (`walk.now()` is 0).
                 let entry = behind.next().or_else(|| {
                     place = self.entries.next_chunk(place);
                     behind = self.entries.rest_of_chunk(place).iter();

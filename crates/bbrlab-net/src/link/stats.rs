@@ -38,9 +38,9 @@ pub struct LinkStats {
     pub backlog_bytes: u64,
     /// The number of packets in the queue and in service over time.
     pub queue: QueueLength,
-    /// Time of each sent packet from arrival to the start of transmission, or to departure with a
-    /// token bucket or a trace. With `netem` slots on a link without a rate, the slots' constant
-    /// delay is excluded.
+    /// Time of each sent packet from arrival to the start of transmission. If the link has a token
+    /// bucket or a trace, the time ends with the departure. With `netem` slots on a link without a
+    /// rate, the slots' constant delay is excluded.
     pub delay: DelayHistogram,
     /// Statistics per tin of the queue discipline, in the order of [`bbrlab_queue::Tins`]; empty if
     /// it has none.

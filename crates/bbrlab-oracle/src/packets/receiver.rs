@@ -11,8 +11,7 @@ use super::compare::Sent;
 use super::episode::{App, Episode};
 use super::row::PacketRow;
 
-/// Time from the event that makes an application close the connection to the application's
-/// `close()`.
+/// Time that passes from an event to the application's `close()` that the event triggers.
 const CLOSE_DELAY: Span = Span(1_024);
 
 /// Returns the receiver's configuration in a recorded episode.

@@ -40,8 +40,10 @@ pub struct EpisodeReport {
     /// Whether the path was simulated: then our sender and our receiver got each other's packets.
     /// If false, they got the packets that the log has.
     pub closed: bool,
-    /// How many points in time the replay took from the log: when paced bursts left and, for the
-    /// receiver, when the sender's pacing timer fired.
+    /// How many points in time the replay took from the log. The sender's replay takes the times at
+    /// which paced bursts left. The receiver's replay takes the times at which the sender's pacing
+    /// timer fired, because in the recorded runs such an interrupt can also run the receiver's
+    /// timer.
     pub handed: u64,
     /// The error if the congestion control is not implemented, otherwise `None`. If there is an
     /// error, the sender's counts are zero.

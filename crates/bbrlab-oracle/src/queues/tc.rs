@@ -226,7 +226,8 @@ impl<'a> Words<'a> {
 
     /// Parses `word`, with its value, as a parameter that `codel` and `fq_codel` share.
     ///
-    /// `more` lists the discipline's other words for error messages.
+    /// `more` lists the other words that the discipline accepts. The error message for an unknown
+    /// word lists all accepted words.
     fn codel(&mut self, word: &str, params: &mut CodelParams, more: &str) -> Result<(), String> {
         match word {
             "target" => params.target = self.span(word)?,

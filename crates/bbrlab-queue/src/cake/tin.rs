@@ -171,7 +171,8 @@ impl Tin {
     }
 
     /// Called when a flow's queue has become empty. If the queue's COBALT law is at rest
-    /// ([`Cobalt::is_at_rest`]), the queue becomes free; otherwise the flow becomes decaying.
+    /// ([`Cobalt::is_at_rest`]), no flow uses the queue any longer ([`Set::Free`]). Otherwise the
+    /// flow keeps the queue until the law is at rest ([`Set::Decaying`]).
     pub(super) fn becomes_empty(&mut self, at: u16, now: Ktime) {
         let flow = &mut self.flows[usize::from(at)];
         match flow.set {

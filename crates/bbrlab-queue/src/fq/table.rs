@@ -166,8 +166,8 @@ mod tests {
         table.meet(child, 0, 1);
         table.meet(root, 10_000, 1);
         assert!(is_known(&table, child));
-        // The search for the child removes the root, which becomes the child when it is added
-        // again.
+        // The search for `child` passes the flow `root` and removes it, so `child` is then the root
+        // of the tree. The next search for `root` passes `child` and removes it.
         table.meet(child, 10_000, 1);
         assert!(!is_known(&table, root));
         table.meet(root, 10_001, 1);

@@ -115,8 +115,8 @@ fn whole_ticks(span: Span) -> Ticks {
     ((span.0 / NS_PER_US).min(u64::from(u32::MAX)) * NS_PER_US) >> SHIFT
 }
 
-/// Converts a weight (`alpha` or `beta`) to a change of the probability per tick, before the
-/// reduction for small probabilities.
+/// Converts a weight (`alpha` or `beta`, in 1/16 per second) to the change of the probability per
+/// tick of waiting time, before the reduction for small probabilities.
 fn scaled(weight: u32) -> u64 {
     u64::from(weight).wrapping_mul(MAX_PROB / TICKS_PER_S) >> 4
 }

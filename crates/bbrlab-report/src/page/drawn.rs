@@ -1,7 +1,7 @@
 //! The time series that a report draws, as JSON: each flow and each link has at most a given number
-//! of rows. A run with more rows is reduced to bins of equal width. In most columns, a bin keeps
-//! the smallest and the largest value. For a throughput, a bin keeps the mean; for states of the
-//! congestion control, a bin keeps the most important state.
+//! of rows. If a flow or a link has more rows, they are reduced to bins of equal width. In most
+//! columns, a bin keeps the smallest and the largest value. For a throughput, a bin keeps the mean;
+//! for states of the congestion control, a bin keeps the most important state.
 //!
 //! Each column has a unit and a list of steps. A step is the difference between a value and the
 //! value before it, in units: `{ "unit": 0.001, "steps": [5, 1, null, -2] }` is 0.005, 0.006,
@@ -15,8 +15,8 @@ use serde::Serialize;
 /// The largest number of rows of a flow or link that a report draws.
 pub const POINTS_MAX: usize = 2_000;
 
-/// The least number of rows per flow and link to which a run is reduced. With fewer rows, a curve
-/// has no shape.
+/// The least number of rows to which a flow or a link is reduced. With fewer rows, a curve has no
+/// shape.
 const POINTS_MIN: usize = 60;
 
 /// The largest number of flows of a run that a report draws.

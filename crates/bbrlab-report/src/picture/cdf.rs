@@ -112,8 +112,8 @@ pub fn cdf_picture(input: &CdfInput<'_>) -> Result<Picture, String> {
     Ok(Picture { name: input.name.clone(), svg, entries: sheet.words.names() })
 }
 
-/// Returns the panels, each with its name and its curves. Each combination of values of the swept
-/// keys that colours do not show has a panel.
+/// Returns the panels, each with its name and its curves. Colours show one swept key; each
+/// combination of values of the other swept keys has a panel.
 fn panels(input: &CdfInput<'_>) -> Result<Vec<(String, Vec<Cdf>)>, String> {
     let keys = varying_keys(&groups(input.runs));
     let ending =
@@ -217,7 +217,8 @@ impl<'a> Sheet<'a> {
             panel_height: PANEL_HEIGHT,
         };
         if labels.y.is_some() && self.panels.len() > 1 {
-            // The title of each panel is its name, so the label of the y axis is above all panels.
+            // A single panel has the label of the y axis as its title. With several panels, each
+            // title is the panel's name, so the label is written once, above the first row.
             grid.head += LINE + labels.more_y(edges.1 - edges.0);
         }
         let room = grid.panel_width();

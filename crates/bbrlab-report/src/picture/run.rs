@@ -159,7 +159,7 @@ impl<'a> Sheet<'a> {
         }
         if from_s >= to_s {
             return Err(format!(
-                "the run ends at {end_s} s: there is nothing from {from_s} s to {to_s} s"
+                "the run ends at {end_s} s: there is nothing to draw from {from_s} s on"
             ));
         }
         let mut rows: Vec<Vec<usize>> = vec![Vec::new(); input.run.flows.len()];

@@ -9,8 +9,8 @@ use plotters::style::text_anchor::{HPos, VPos};
 /// A state band: its start and end as x values, and the name of the state.
 pub(crate) type Band<'a> = (f64, f64, &'a str);
 
-/// Returns the priority of a state within its column. Short but important states are shown even if
-/// other states follow in the same column.
+/// Returns the priority of a state within its pixel column of the plot. Short but important states
+/// are shown even if samples of other states follow in the same column.
 fn weight(state: &str) -> u32 {
     match state {
         "PROBE_RTT" | "STARTUP" | "DRAIN" => 2,

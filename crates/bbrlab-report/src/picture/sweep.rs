@@ -545,12 +545,12 @@ impl<'a> Sheet<'a> {
                 format!("{seeds} seeds with identical digests: no bars")
             }
             (_, true) if !limits.has_marks => {
-                format!("mean of {of_seeds} seeds, thin lines: 95 %")
+                format!("mean of {of_seeds} seeds; thin lines: 95 % CI")
             }
             (_, false) if !limits.has_marks => {
                 format!("means over {of_seeds} seeds; thin lines: 95 % intervals of the mean")
             }
-            (_, true) => format!("mean of {of_seeds} seeds (dots), bars: 95 %"),
+            (_, true) => format!("mean of {of_seeds} seeds; dots: single seeds; bars: 95 % CI"),
             (_, false) => {
                 let dots = self.points.seeds.iter().map(Vec::len).max().unwrap_or(0);
                 let dots = match dots.min(limits.dots) {

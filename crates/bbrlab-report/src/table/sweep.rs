@@ -75,8 +75,8 @@ pub fn chosen_sweep_tables(
 }
 
 /// Whether the user's choice `wanted` includes the group of flows with the index `place`. The group
-/// is included if `wanted` is empty, or has the group's name in the sweep (`name`) or at some
-/// point.
+/// has a name in the whole sweep (`name`), and a name at each sweep point. The group is included if
+/// `wanted` contains one of these names, or if `wanted` is empty.
 fn is_shown(groups: &[Group], place: usize, name: &str, wanted: &[String]) -> bool {
     wanted.is_empty()
         || wanted.iter().any(|wanted| wanted == name)

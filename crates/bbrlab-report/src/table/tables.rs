@@ -7,7 +7,7 @@ use super::layout::{Align, Column, PERCENT};
 use crate::alike::alike;
 use crate::answers::headings;
 
-/// The tables of a run, of a sweep or of a comparison, and the lines between them.
+/// The tables of a run, of a sweep or of a comparison, and the lines of text between the tables.
 pub struct Tables(pub(super) Vec<Block>);
 
 impl Tables {

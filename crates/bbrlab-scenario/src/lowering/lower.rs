@@ -167,8 +167,8 @@ impl Jitter {
     }
 }
 
-/// What the packets of one direction wait for after a queue: `netem`'s slots (`slot`), or grants,
-/// which allow a host to send (`grant`). At most one of the two fields is set.
+/// The events for which the packets of one direction wait after a queue: `netem`'s slots (`slot`),
+/// or grants, which permit sending (`grant`). At most one of the two fields is set.
 struct Waits {
     slot: Option<SlotSpec>,
     grant: Option<GrantSpec>,

@@ -524,7 +524,8 @@ fn starts_are_stepped_and_jittered_from_the_seed() {
         first[1..].iter().chain(&second[1..]).all(|start| (2000..3000).contains(start)),
         "{first:?} {second:?}"
     );
-    // A fourth flow does not change the jitter of the other flows.
+    // A fourth flow in the second `[[flows]]` table does not change the jitter of the flows before
+    // it.
     let more = jittered.replace("count = 3", "count = 4");
     assert_eq!(starts(&more, 0)[..4], first[..]);
 }

@@ -4,9 +4,10 @@
 //! value of each form without words, such as a time. `cargo xtask bless` rewrites the file.
 //!
 //! An entry compares two scenarios, one with and one without the lines that contain the spelling.
-//! The entry has two lists: the new lines in the run, written as text, and the new lines in the
-//! canonical text. If both lists are empty, the spelling does not change a run; for example, it
-//! sets a key to its default. The entry of a rejected spelling has the title of the error message.
+//! Below the spelling, the entry has the lines that the spelling adds to the run's fields (printed
+//! with one line per field), and the lines that it adds to the canonical text. If there are none,
+//! the spelling does not change a run; for example, it sets a key to its default. The entry of a
+//! rejected spelling has the title of the error message.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -29,7 +29,8 @@ fn a_page_is_loaded_when_all_objects_of_its_last_round_have_been_read() {
     // A handshake and a request take 20 ms each, so the first connection has read the only object
     // of the first round at 40 ms. The first connection reads objects of the second round at 60 and
     // 80 ms. The second connection opens at 40 ms and reads its first object at 80 ms. The last of
-    // the four objects is read at 100 ms. Pages after the first need three round trips.
+    // the four objects of the second round is read at 100 ms. Pages after the first need three
+    // round trips.
     let group = &result.summary.flow_groups[0];
     let pages = &group.delay_ms;
     assert_eq!((pages.n, group.late_ratio), (Some(3), Some(1.0 / 3.0)));

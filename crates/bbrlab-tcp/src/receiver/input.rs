@@ -222,7 +222,7 @@ impl Receiver {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "this function has few call sites, which run mostly in a recovery"
+        reason = "this function has only two call sites; both run mostly in a recovery"
     )]
     fn take_in_order(&mut self, segment: &Segment, host: &mut impl Host) {
         if self.window.rmem_alloc > self.window.rcvbuf() && !self.make_room(segment.seq) {

@@ -240,9 +240,9 @@ mod tests {
         }
     }
 
-    /// Records the ranges and checks the SACK option after each range. A `!` means that the
-    /// compressed ACKs must be sent before the range's block moves to the front; the blocks that
-    /// they report follow.
+    /// Records the ranges and checks the SACK option after each range. A `!` in a line means that
+    /// the compressed ACKs must be sent before the range's block moves to the front. The blocks
+    /// after the `!` are those that the compressed ACKs report.
     fn check(ranges: &[(u32, u32)], expected: &Expect) {
         let mut list = SackList::new(true, true);
         let mut lines = String::new();

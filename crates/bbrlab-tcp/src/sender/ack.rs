@@ -512,7 +512,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "this function has few call sites, which run mostly in a recovery"
+        reason = "this function has only three call sites, which run mostly in a recovery"
     )]
     pub(super) fn take_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.note_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);

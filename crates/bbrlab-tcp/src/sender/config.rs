@@ -18,7 +18,8 @@ pub struct SenderConfig {
     pub tick: Tick,
     /// Whether timestamps were negotiated.
     pub timestamps: bool,
-    /// Whether ECN is negotiated, and in which variant: RFC 3168, low latency or L4S.
+    /// Whether ECN is negotiated, and in which variant: RFC 3168 ([`EcnMode::On`]), with the
+    /// route's low-latency feature that BBRv3 needs, or with this feature and ECT(1), for L4S.
     pub ecn: EcnMode,
     /// Whether Nagle's algorithm is off. Linux: `TCP_NODELAY`.
     pub nodelay: bool,

@@ -14,9 +14,9 @@
 //! `tcp_pacing_check`, `tcp_update_skb_after_send`, `tcp_tsq_write`, `tcp_send_ack`.
 //! Deviations:
 //! 1. An skb leaves the host immediately unless it waits in `fq` or in a modelled device. If a host
-//!    has neither, TCP Small Queues never delay an skb. In Linux, TCP Small Queues delay skbs while
-//!    other ACKs that arrived at the same time are still unprocessed: see `docs/fidelity.md`,
-//!    `9_slot_reno`.
+//!    has neither, TCP Small Queues never delay an skb. In Linux, if several ACKs arrive at one
+//!    instant, TCP Small Queues delay the skbs that the earlier ACKs allow until the last of these
+//!    ACKs is processed: see `docs/fidelity.md`, `9_slot_reno`.
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{CaState, Conn, CwndEvent, PacingStatus};

@@ -2,8 +2,8 @@
 //! The sender's counts must always agree with a recount over all skbs, and every byte must arrive.
 //!
 //! Each line of the files in `bad_paths/` has the totals of ten transfers ("histories"), and a
-//! digest of their segments, timers and sender states. No kernel trace covers most of the events in
-//! these histories, so only the recorded histories show whether a commit changes the results.
+//! digest of their segments, timers and sender states. Most of the events in these histories occur
+//! in no kernel trace, so only the recorded histories show whether a commit changes the results.
 //! `cargo xtask bless` rewrites the files.
 
 use bbrlab_cc::bbr1::Bbr1;

@@ -109,7 +109,7 @@ mod tests {
         window.update(1, 6000);
         assert!(
             !window.take_record(1448),
-            "half of the largest window, 5000, did not limit a segment to 1448 bytes"
+            "the largest earlier window has 5000 bytes, and its half allows segments of 1448 bytes"
         );
     }
 }

@@ -10,9 +10,10 @@ use bbrlab_units::Time;
 
 use super::{Host, Segment, TimerId, Transmission};
 
-/// Records what the end under test does: the segments that it sends, and the timers that it arms.
+/// Records what the tested sender or receiver does: the segments that it sends, and the timers that
+/// it arms.
 pub(crate) trait Notes {
-    /// Records a segment that the end sends.
+    /// Records a segment that the tested sender or receiver sends.
     fn sent(&mut self, now: Time, segment: Segment);
 
     /// Records that a timer is armed or, without a time, disarmed.
@@ -24,7 +25,7 @@ pub(crate) trait Notes {
     }
 }
 
-/// The test host of the connection's end under test.
+/// The test host of the tested sender or receiver.
 pub(crate) struct Rig<N> {
     pub(crate) now: Time,
     pub(crate) timers: [Option<Time>; TimerId::COUNT],

@@ -350,8 +350,8 @@ impl Play {
     }
 }
 
-/// Returns the output of a script: its lines, with the sender's outputs in place of old ones. The
-/// file that contains the script must equal this output.
+/// Returns the output of a script: the script's inputs with the sender's outputs. The file that
+/// contains the script must equal this output.
 fn perform(script: &str) -> String {
     let mut lines = script.lines();
     let title = lines.next().expect("a title");

@@ -35,7 +35,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "extra_acked",
         "\"linux\"",
-        "the allowance in cwnd for aggregated ACKs; \"linux\": as in Linux, \"ns3\": with epochs of whole seconds or 4096 bytes, \"off\": none",
+        "the allowance in cwnd for aggregated ACKs; \"linux\": as in Linux, \"ns3\": as in ns-3, where an epoch ends after 4096 bytes and its age counts in whole seconds, \"off\": none",
     ),
     spec(
         "probertt_app_limited",

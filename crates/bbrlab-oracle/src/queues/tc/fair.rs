@@ -143,8 +143,10 @@ fn cake_word(words: &mut Words<'_>, word: &str, params: &mut CakeParams) -> Resu
         | "ptm"
         | "fwmark" => return Err(format!("`{word}` of cake is not supported")),
         _ => {
-            let expected = "bandwidth, unlimited, besteffort to diffserv8, flowblind to triple-isolate, \
-                            rtt, memlimit";
+            let expected = "bandwidth, unlimited, rtt, memlimit, the tins (besteffort, precedence, \
+                            diffserv3, diffserv4 or diffserv8), or the flow isolation (flowblind, \
+                            srchost, dsthost, hosts, flows, dual-srchost, dual-dsthost or \
+                            triple-isolate)";
             return Err(unknown(word, expected));
         }
     }

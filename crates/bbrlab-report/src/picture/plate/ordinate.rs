@@ -11,7 +11,7 @@ pub(super) struct Ordinate {
 }
 
 impl Ordinate {
-    /// Makes the y axis of all panels whose field `shared` has this name.
+    /// Makes the y axis that all panels share whose field `shared` equals the argument `shared`.
     pub(super) fn of(panels: &[PlatePanel], shared: &str) -> Self {
         let mut values = Vec::new();
         let mut scale = Scale::FromZero;

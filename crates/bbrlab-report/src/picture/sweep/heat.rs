@@ -40,7 +40,7 @@ const PANEL_HEIGHT: (f64, f64) = (150.0, 600.0);
 const BAR: (f64, f64, f64) = (10.0, 12.0, 5.0);
 /// Overlap of neighbouring cells.
 const SEAM: f64 = 0.5;
-/// Number of parts of equal colour in the bar.
+/// Number of parts of the colour bar. Each part has one colour.
 const PARTS: u32 = 64;
 /// Space for the title of the vertical axis, which is written upwards.
 const UPRIGHT_TITLE: f64 = 16.0;

@@ -469,7 +469,11 @@ fn read_label(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String
     let text = reader.text(node, name)?;
     let fits = !text.trim().is_empty() && text.chars().count() <= LABEL_MAX;
     if !fits || text.chars().any(char::is_control) {
-        reader.wrong(node, name, "a name of 1 to 64 characters");
+        reader.wrong(
+            node,
+            name,
+            "a name of 1 to 64 characters, not blank, without control characters",
+        );
         return None;
     }
     Some(text.to_owned())

@@ -148,8 +148,9 @@ impl FlowSpec {
         }
     }
 
-    /// Checks that on and off periods have a constant rate, that a UDP flow has a rate in each
-    /// step, and that `read` is not combined with `requests`, `page`, `video` or `arrivals`.
+    /// Checks that `rate` is constant with on and off periods, that no step of a UDP flow's `rate`
+    /// is unlimited, and that `read` is not combined with `requests`, `page`, `video` or
+    /// `arrivals`.
     fn check_rates(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         if let (Some(rate), Some(node)) = (&self.source.rate, keys.get("rate")) {
             let name = keys.name("rate");

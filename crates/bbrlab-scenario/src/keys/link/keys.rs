@@ -123,7 +123,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         Form::QueueSize,
         "limit of the waiting packets; the packet in service does not count. A size in `bdp` or as a time is computed \
          with the rate at the start, or with the mean rate of a recorded trace. With a queue discipline, the default \
-         is its `limit` in `queue`, or `tc`'s",
+         is the `limit` in `queue`; without this `limit`, the default is the discipline's default limit in `tc`",
         |spec: &mut LinkSpec, given| spec.buffer = given.placed(Reader::queue_size),
         |spec| spec.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
@@ -427,8 +427,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         SLOT,
         "packets leave in slots after `delay`, as in `netem` with `delay` and `slot`: every `\"4ms\"`, or `{ \
          min_delay = \"2ms\", max_delay = \"8ms\", packets = 32, bytes = \"64KiB\", limit = 1000 }`. Intervals are \
-         uniform from `min_delay` to `max_delay`. `packets` and `bytes` limit a slot, `limit` the number of \
-         waiting packets",
+         uniform from `min_delay` to `max_delay`. `packets` and `bytes` bound what leaves in one slot; \
+         `limit` bounds the number of waiting packets",
         |spec: &mut LinkSpec, given| spec.slot = given.value(SlotSpec::read),
         |spec| spec.slot.map(SlotSpec::show),
     )

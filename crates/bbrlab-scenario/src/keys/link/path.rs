@@ -18,8 +18,8 @@ use crate::language::quantity::{parse_span, show_span};
 use crate::language::reader::{Keys, Reader, found};
 
 impl LinkSpec {
-    /// Reads the key `trace`. Its value is either a table of rows (a CSV file, or rows in the
-    /// scenario), whose columns become schedules, or the name and parameters of a model.
+    /// Reads the key `trace`. The value of `trace` is either a table of rows (a CSV file, or rows
+    /// in the scenario), whose columns become schedules, or the name and parameters of a model.
     pub(super) fn read_trace(&mut self, given: &mut KeyInput<'_, '_>) {
         let (node, name) = (given.node, given.name);
         let keys = given.keys;

@@ -118,8 +118,9 @@ impl QueueSpec {
         Some(Self { queue, limit })
     }
 
-    /// Returns the value of `queue` as TOML: a name, or a table if the scenario sets a limit or a
-    /// parameter differs from `tc`'s default.
+    /// Returns the value of `queue` as TOML. The value is a table if the scenario sets a limit, or
+    /// if the value of a parameter differs from `tc`'s default; otherwise it is the discipline's
+    /// name.
     pub(crate) fn show(&self) -> String {
         let NamedQueue { name, default, .. } = entry(&self.queue);
         let mut parts = Vec::new();

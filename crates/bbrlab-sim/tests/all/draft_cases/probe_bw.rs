@@ -39,14 +39,17 @@ pub(crate) fn exiting_up_on_loss(case: &mut Case) {
     case.demand(too_high, "left because of loss");
     let down = case.has_entered_down();
     case.demand(down, &format!("to PROBE_BW_DOWN, by the end of the ACK in {next}"));
-    // Contradiction c of the draft: the case expects a new `inflight_longterm`, but the draft's
-    // code does not change it if the lost packet was application-limited.
+    // Contradiction c in `docs/algorithms/bbr3_ietf.md`: the case expects a new
+    // `inflight_longterm`, but the draft's code does not change it if the lost packet was
+    // application-limited.
     let kept = if case.longterm() == longterm { "unchanged" } else { "changed" };
     case.note(&format!("inflight_longterm {kept}"));
 }
 
-/// A.7: Never Exiting PROBE_UP (or STARTUP) When Application-Limited With No Loss. Contradiction i:
-/// by 5.3.4.1 the flow enters ProbeRTT from any state, so it cannot stay "indefinitely".
+/// A.7: Never Exiting PROBE_UP (or STARTUP) When Application-Limited With No Loss.
+///
+/// Contradiction i in `docs/algorithms/bbr3_ietf.md`: A.7 of the draft says that the flow stays in
+/// `PROBE_UP` (or STARTUP) "indefinitely". By 5.3.4.1, the flow leaves any state for `ProbeRTT`.
 pub(crate) fn never_exiting_when_limited(case: &mut Case) {
     case.rig.set_app(case.net.limited(40));
     let next = case.leave("STARTUP");

@@ -60,9 +60,9 @@ const fn at_mut<T>(ring: &mut [T], id: SkbId) -> &mut T {
 }
 
 /// Returns `id`, sign-extended to `usize`. The upper half of the result can have any value, so the
-/// compiler must apply the caller's mask to all bits of the index. It then sees that the index is
-/// inside the ring, and omits the bounds check. After zero extension, it would mask only the lower
-/// half, and would not see this.
+/// compiler must apply the caller's mask to all bits of the index. The compiler then sees that the
+/// index is inside the ring, and omits the bounds check. After zero extension, the compiler would
+/// mask only the lower half, and would not see this.
 #[inline]
 const fn widened(id: SkbId) -> usize {
     (id.cast_signed() as isize).cast_unsigned()
@@ -1036,10 +1036,11 @@ impl Queue {
         }
     }
 
-    /// Puts an skb that was removed from the order by time back into that order. `from` has, for
-    /// each of the two lists, the skb that was put back last; both are `NIL` before the first call.
-    /// Skbs must be put back in order of sequence number. For skbs sent once, this is also the
-    /// order by time, so putting back all of them takes a single pass over their list.
+    /// Puts an skb that was removed from the order by time back into that order. `from` has the skb
+    /// that was put back last into each of the two lists of this order: first for skbs sent once,
+    /// then for skbs sent again. Both are `NIL` before the first call. Skbs must be put back in
+    /// order of sequence number. For skbs sent once, this is also the order by time, so putting
+    /// back all of them takes a single pass over their list.
     pub(super) fn put_back(&mut self, id: SkbId, from: &mut [SkbId; 2]) {
         let is_again = self[id].has(tag::EVER_RETRANS);
         let tstamp_ns = self[id].tstamp_ns;
@@ -1105,7 +1106,8 @@ impl Queue {
         }
     }
 
-    /// Returns the plain skb that holds byte `seq`. Such an skb must exist.
+    /// Returns the plain skb (not retransmitted, SACKed, split or merged) that holds byte `seq`.
+    /// Such an skb must exist.
     fn find_plain(&self, seq: u32) -> SkbId {
         let mut id = self.plain;
         let mut count = places_on(self.end, id.wrapping_neg());

@@ -496,9 +496,9 @@ impl Scoreboard {
     }
 
     /// Merges the plain skbs from `id` on that `block` covers entirely into one SACKed skb, or into
-    /// the SACKed skb directly before them. Such skbs are data that arrived above a hole. `block`
-    /// must not be a DSACK, and `id` must have no tags. Returns the merged skbs; `None`, without
-    /// any change, if `id` is not plain or not covered entirely.
+    /// the SACKed skb directly before them. `block` must not be a DSACK, and `id` must have no
+    /// tags. Returns the merged skbs; `None`, without any change, if `id` is not plain or not
+    /// covered entirely.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

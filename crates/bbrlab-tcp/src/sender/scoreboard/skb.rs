@@ -29,8 +29,8 @@ pub(crate) mod tag {
     pub(crate) const ANY_RETRANS: u8 = RETRANS | EVER_RETRANS;
     /// The latest copy of the skb waits in the host's queueing discipline.
     pub(crate) const IN_HOST_QUEUE: u8 = 0x20;
-    /// The skb was removed from the order by time at a timeout, and is put back if the timeout
-    /// proves spurious.
+    /// A timeout has removed the skb from the order by time of transmission (see `queue.rs`). The
+    /// skb is put back if the timeout proves spurious.
     pub(crate) const UNSORTED_BY_RTO: u8 = 0x10;
     /// The skb is linked: its neighbours are found through its links (see `queue.rs`).
     pub(crate) const LINKED: u8 = 0x08;

@@ -30,8 +30,8 @@ impl Written {
 }
 
 /// The first skb that was written and not sent, if there is one. This skb is stored apart from
-/// other unsent skbs and next to the counts, because sending a packet reads this skb and the
-/// counts.
+/// other unsent skbs and next to the counts in [`Scoreboard`], such as `packets_out`, because
+/// sending a packet reads this skb and these counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstUnsent {
     skb: Written,
