@@ -179,9 +179,9 @@ def check(name, text):
 
 
 def sentences(name, text):
-    """Yields all sentences of a file as (pattern, line number, sentence), once for each pattern.
+    """Yields the sentences of a file as (pattern, line number, sentence), each once per pattern that it matches.
 
-    The pattern is None for a sentence without a hit.
+    A sentence that matches no pattern is yielded once, with None as its pattern.
     """
     for block in blocks(name, text):
         if isinstance(block, tuple):

@@ -365,7 +365,8 @@ def _text_of(name: str, value: object) -> str | None:
         return f"{name} = {value!r}\n"
     if isinstance(value, type):
         return _comment(f"{name}: {value!r}")
-    # For any other object, the text has only the object's class, because a method may change the object during a run.
+    # No other callable has a text. For an object that is not callable, the text has only the object's class, because a
+    # method may change the object during a run.
     return None if callable(value) else _comment(f"{name}: an object of the class {type(value).__qualname__}")
 
 

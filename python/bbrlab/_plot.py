@@ -216,7 +216,7 @@ class RunPlots:
             title: The title; by default, a new figure has the scenario's title. An empty text omits the title.
             legend: Whether to draw a legend, or its place: "top", or a place in the axes such as "best". With a single
                 line, or with more than 16, no legend is drawn. Altair ignores this argument.
-            labels: Texts for names of flows, links and axes.
+            labels: A dict from names of flows, links and axes to the texts that the plot shows in their place.
             axes: The axes to draw on, one per panel, instead of new ones.
             backend: `matplotlib`, or `altair`.
 
@@ -530,8 +530,9 @@ class SweepPlots:
 
         A plotted point is the mean over seeds with its 95 % confidence interval, as in `points`. If seeds change
         nothing, or with one seed, there is no interval. Metrics of flows and of groups have a line per group. If
-        another key is swept, there is a line per value of that key. If the values of the key are quantities, the axis
-        has numbers. The axis is logarithmic if there are three values or more and they span a factor of 8 or more.
+        another key is swept, there is a line per value of that key. If the values of the key `x` are quantities, the
+        x axis has numbers. The x axis is logarithmic if there are three values or more and they span a factor of 8 or
+        more.
 
         Args:
             name: The column.
@@ -550,8 +551,8 @@ class SweepPlots:
                 link and values. An empty text omits the title.
             legend: Whether to draw a legend, or its place: "top", or a place in the axes such as "best". With a single
                 line, or with more than 16, no legend is drawn. Altair ignores this argument.
-            labels: Texts for names of groups, keys, values and metrics. A key whose text is empty is not named in the
-                legend.
+            labels: A dict from names of groups, keys, values and metrics to the texts that the plot shows in their
+                place. A key whose text is empty is not named in the legend.
             ax: The axes to draw on; with `col`, one per panel.
             backend: `matplotlib`, or `altair`.
 
@@ -599,7 +600,7 @@ class SweepPlots:
             title: The title; by default, a new figure has the scenario's title. An empty text omits the title.
             legend: Whether to draw a legend, or its place: "top", or a place in the axes such as "best". With a single
                 line, or with more than 16, no legend is drawn. Altair ignores this argument.
-            labels: Texts for names of groups and metrics.
+            labels: A dict from names of groups and metrics to the texts that the plot shows in their place.
             ax: The axes to draw on.
             backend: `matplotlib`, or `altair`.
 
@@ -655,7 +656,7 @@ class SweepPlots:
             intervals: Whether to write half the width of the 95 % confidence interval below each mean. Altair writes
                 neither means nor intervals.
             title: The title; by default, a new figure has the scenario's title. An empty text omits the title.
-            labels: Texts for names of keys, values and metrics.
+            labels: A dict from names of keys, values and metrics to the texts that the plot shows in their place.
             ax: The axes to draw on.
             backend: `matplotlib`, or `altair`.
 

@@ -104,8 +104,8 @@ class Result:
     def transfers(self) -> Table:
         """A row per transfer that began, with the columns of `transfers.parquet`. Empty without transfers.
 
-        A transfer that did not complete has no `fct_s`. For a table of flows with `arrivals`, only the first 10 000
-        transfers that complete have rows."""
+        A transfer that did not complete has no `fct_s`. If a `[[flows]]` table of the scenario has `arrivals`, only the
+        first 10 000 of its transfers that complete have rows."""
         return Table(self._records.frame("transfers"))
 
     @cached_property
@@ -238,7 +238,7 @@ class Results:
         return latest[1]
 
     def _again(self, n: int) -> Result:
-        """Computes a run of a sweep in memory again, with its tables over time."""
+        """Computes run `n` a second time, now with its tables over time. The sweep must have no folder."""
         result = Result(_bbrlab.run(self.scenario, on=self._on, number=n, limit=2**64 - 1))
         if result.digest != self.digests[n]:
             raise RunError(

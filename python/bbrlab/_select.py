@@ -244,8 +244,8 @@ class Selection:
         return Line(None, values, there)
 
     def joined(self) -> npt.NDArray[np.bool_]:
-        """Returns the shown runs with fewer groups of flows than other runs. A group of such a run may contain the
-        flows of several groups, because a swept value makes the groups' names equal."""
+        """Returns the shown runs with fewer groups of flows than other shown runs. In such a run, a swept value may
+        make several groups' names equal, so one group contains flows that other runs have in several groups."""
         firsts = _first_rows(self._run_of_row, self._flows["group"])
         count = np.bincount(self._run_of_row[firsts], minlength=len(self.runs))
         joined: npt.NDArray[np.bool_] = self.runs & (count < count[self.runs].max(initial=0))

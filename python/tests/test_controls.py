@@ -914,9 +914,9 @@ def test_whatever_is_within_bounds_is_a_run(script: list[tuple[str, Any]], name:
     try:
         bl.run(DUMBBELL, {**SETTINGS[name], "duration": "2s", "flows.cc": Hostile})
     except bl.ControlError as error:
-        # Only two values within the bounds may be rejected: a pacing status other than the host's, and a value of
-        # `cwnd_clamp` that `min_tso_segs` above also returns as the smallest size of a burst, and that is too large as
-        # such a size.
+        # Only two values within the bounds may be rejected. The first is a pacing status other than the host's. The
+        # second is a value for `cwnd_clamp` that `Hostile.min_tso_segs` returns as the smallest burst, and that is too
+        # large for a burst.
         assert "pacing_status" in str(error) or "min_tso_segs" in str(error)
 
 

@@ -66,7 +66,7 @@ def test_a_scenario_with_a_shared_object_can_be_pickled(library: Path) -> None:
 def test_wrong_shared_objects_are_refused(library: Path, tmp_path: Path) -> None:
     text = tmp_path / "text.so"
     text.write_text("no library")
-    with pytest.raises(bl.UsageError, match="expected a shared object of this machine that can be loaded"):
+    with pytest.raises(bl.UsageError, match="expected a shared object that this machine can load"):
         bl.run(PATH, IN_C, controls={"plugin:reno_c": text})
     with pytest.raises(bl.UsageError, match="the congestion control in .* is \"plugin:reno_c\": expected this name, found \"plugin:other\""):
         bl.run(PATH, {"flows.cc": "plugin:other"}, controls={"plugin:other": library})

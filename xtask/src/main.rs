@@ -131,7 +131,7 @@ fn map() -> Result<(), String> {
         step("crate map", || crate_map::check(&root)),
         step("import circles", || circles::check(&root)),
         step("dependencies", || dependencies::check(&root)),
-        step("crates for web pages do not use the operating system", || portable::names_no_system(&root)),
+        step("crates for web pages use no operating system", || portable::names_no_system(&root)),
         step("mentions in pages", || pages::check(&root)),
         step("files of a release", || release::check(&root)),
         step("no tracked results", || tracked::check(&root)),

@@ -4,8 +4,8 @@
 //!
 //! A mention is text in backticks that looks like a file path or a Rust path. Other text is not
 //! checked. The changelog and superseded decisions are not checked, because they describe earlier
-//! versions. Names that end in `.c` and `.h` are not checked either, because they are kernel
-//! sources.
+//! versions. Names that end in `.c` and `.h` are not checked either, because they can be names of
+//! kernel sources, which this repository does not contain.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};

@@ -44,7 +44,7 @@ pub enum Error {
 }
 
 /// The events that a C program reports with `bbrlab_cc_event`. Sent packets and ACKs have functions
-/// of their own.
+/// of their own. "The value" below is the argument `value` of `bbrlab_cc_event`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Event {
@@ -54,8 +54,8 @@ pub enum Event {
     CwrEntered = 1,
     /// Fast recovery begins.
     RecoveryEntered = 2,
-    /// A retransmission timeout occurred. If the event's value is 0, this timeout does not reduce
-    /// ssthresh again during a recovery, as in Linux. If the value is 1, this timeout always
+    /// A retransmission timeout occurred. If the argument `value` is 0, this timeout does not
+    /// reduce ssthresh again during a recovery, as in Linux. If `value` is 1, this timeout always
     /// reduces ssthresh.
     Timeout = 3,
     /// The state of loss recovery becomes `Open`: disorder, CWR, recovery or the repair of a

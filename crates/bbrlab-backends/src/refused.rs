@@ -242,8 +242,9 @@ fn check_key(refusal: &Refusal) {
     assert!(is_known, "no key of {headers:?}: {refusal:?}");
 }
 
-/// Panics if the refusal's message is not a sentence: the reason must follow the name of the back
-/// end, and the nearest value must follow "the nearest is".
+/// Panics if the refusal's message is not a sentence. In the message, the reason follows the name
+/// of the back end, so the reason must begin with a verb. The nearest value follows "the nearest
+/// is", so this value must begin like a noun or code.
 #[cfg(test)]
 fn check_sentence(refusal: &Refusal) {
     let mut words = refusal.reason.split(' ');

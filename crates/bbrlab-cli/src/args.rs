@@ -113,8 +113,8 @@ Examples:
   bbrlab lab bbrlab-runs --port 8080"
     )]
     Lab(LabArgs),
-    /// Import measurements of a testbed as a run: JSON of iperf3, pcap, pcapng, logs of ss, Flent,
-    /// XML of ns-3's `FlowMonitor`, CSV
+    /// Import measurements of a testbed or of ns-3 as a run: pcap, pcapng, CSV, Flent's data,
+    /// iperf3's JSON, logs of ss, XML of ns-3's `FlowMonitor`
     #[command(after_help = "Examples:
   bbrlab import client.json --out measured
   bbrlab import sender.pcap --cc bbr3,cubic --out measured
@@ -517,7 +517,7 @@ pub(crate) struct PlotArgs {
     /// Leave out the line under the title
     #[arg(long)]
     pub(crate) no_caption: bool,
-    /// Width and height, such as 84x60mm (text has the size of print) or 1600x900px
+    /// Width and height: 1600x900px, or 84x60mm for paper, with a smallest text of 7 points
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<String>,
     /// File formats: svg, png, pdf [default: svg,png]
@@ -540,8 +540,8 @@ pub(crate) struct TableArgs {
     /// Print Markdown
     #[arg(long, group = "format")]
     pub(crate) markdown: bool,
-    /// Print CSV, with one line of names and units above the rows: only tables, with rounded
-    /// numbers. `summary.json` has all digits
+    /// Print only the tables, as CSV with rounded numbers and with one line of names and units
+    /// above the rows. `summary.json` has all digits
     #[arg(long, group = "format")]
     pub(crate) csv: bool,
     /// Only these metrics, by their names in `list metrics`, such as `share,queue_delay_ms.mean`

@@ -74,7 +74,7 @@ pub(crate) fn compared(
     if scenarios.len() > 1 {
         let listed = scenarios.join(", ");
         output.note(&format!(
-            "the folders have different scenarios, compared at equal values of swept keys: {listed}"
+            "the folders have different scenarios ({listed}), whose points are compared if all swept keys have equal values"
         ));
     }
     let names = folders.iter().map(|folder| {
@@ -83,8 +83,8 @@ pub(crate) fn compared(
     Ok((names.collect(), comparison))
 }
 
-/// Returns a line for each key whose values in the folders' scenarios differ, with the values in the
-/// order of the folders.
+/// Returns a line for each key whose values in the folders' scenarios differ, with the values in
+/// the order of the folders.
 fn differences(folders: &[PathBuf]) -> Vec<String> {
     /// The largest number of keys that are listed.
     const SHOWN: usize = 6;

@@ -50,7 +50,7 @@ impl Bar {
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             clippy::cast_precision_loss,
-            reason = "the share is between 0 and 1"
+            reason = "`STEPS` is exact as an `f64`, and the share is between 0 and 1"
         )]
         self.shown.set_position((progress.share * STEPS as f64) as u64);
         self.shown.set_message(format!("{}/{} runs", progress.done, progress.total));
@@ -101,7 +101,7 @@ impl StepBar {
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             clippy::cast_precision_loss,
-            reason = "the share is between 0 and 1"
+            reason = "`STEPS` is exact as an `f64`, and the share is between 0 and 1"
         )]
         self.shown.set_position((progress.share * STEPS as f64) as u64);
     }

@@ -120,8 +120,8 @@ const STEPS: &str = "the kernel's clock has steps, the simulator's has none: bef
 /// have plots.
 const PLOTS_MAX: usize = 12;
 
-/// Draws a plot for each of the first [`PLOTS_MAX`] pairs: the run on the second back end over the
-/// run on the first back end. Returns the plots' files.
+/// Draws a plot for each of the first [`PLOTS_MAX`] pairs, with the runs on both back ends in the
+/// same charts. Returns the plots' files.
 fn overlays(pairs: &[[PathBuf; 2]], out: Option<&Path>) -> Result<Vec<PathBuf>, LabError> {
     let mut files = Vec::new();
     for pair in pairs.iter().take(PLOTS_MAX) {

@@ -7,9 +7,10 @@
 //! same with 100,000 other timers as with 10.
 //!
 //! The current bucket is the bucket of the next timer. A bucket is an unordered linked list, which
-//! is sorted when the bucket becomes the current one. The width of a bucket is about the time
-//! between two successive timers, and there are several buckets per timer. The width doubles if too
-//! few of the passed buckets had timers, and halves if too many had timers.
+//! is sorted when the bucket becomes the current one. The array has at least four buckets per flow.
+//! The width of the buckets follows the time between successive timers: the width doubles if fewer
+//! than an eighth of the passed buckets had timers, and halves if more than half had timers. The
+//! width stays if an armed timer would be beyond the last of the narrower buckets.
 //!
 //! A timer whose deadline is beyond the last bucket is not accepted; the caller puts it into the
 //! heap, where timers cost more than in the calendar. Deadlines beyond the calendar's last bucket

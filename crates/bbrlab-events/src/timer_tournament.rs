@@ -117,7 +117,7 @@ fn unarmed<const ENTRIES: usize>() -> Box<[u64; ENTRIES]> {
 }
 
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "each number of entries needs its own copy of the code")]
+#[expect(clippy::inline_always, reason = "only passes the constant `ENTRIES` to `update`")]
 fn update_known<const ENTRIES: usize>(entries: &mut [u64; ENTRIES], flow: u32, entry: u64) -> u64 {
     update(entries, (ENTRIES / 2 + flow as usize) % ENTRIES, ENTRIES.ilog2() - 1, entry)
 }
@@ -125,7 +125,7 @@ fn update_known<const ENTRIES: usize>(entries: &mut [u64; ENTRIES], flow: u32, e
 /// Sets an entry and updates the tree with one comparison on each of `levels` levels. Returns the
 /// smallest entry.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "each number of entries needs its own copy of the code")]
+#[expect(clippy::inline_always, reason = "the caller's number of levels becomes a constant")]
 fn update(entries: &mut [u64], mut place: usize, levels: u32, entry: u64) -> u64 {
     let mut winner = entry;
     for _ in 0..levels {

@@ -249,7 +249,7 @@ impl Connection {
         let Some(ack) = self.ack.as_mut().filter(|ack| !ack.is_reported) else {
             return refused(
                 Error::Order,
-                "bbrlab_cc_acked: expected a call after bbrlab_cc_ack_begin and before losses",
+                "bbrlab_cc_acked: expected a call after bbrlab_cc_ack_begin and before bbrlab_cc_lost, bbrlab_cc_event and bbrlab_cc_ack_end",
             );
         };
         ack.delivered = ack.delivered.wrapping_add(sent.segments);

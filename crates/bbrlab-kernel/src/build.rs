@@ -227,7 +227,8 @@ fn remove_leftovers(folder: &Path) {
     }
 }
 
-/// The folder of a compiled kernel that did not pass its check.
+/// The folder of a compiled kernel whose check failed. Commands do not run this kernel; the next
+/// build can copy its image.
 const UNCHECKED: &str = ".unchecked";
 
 /// Removes the kernel in `.unchecked`, which did not pass its check, if its image (the files of

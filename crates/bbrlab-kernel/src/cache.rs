@@ -46,7 +46,7 @@ impl Kernel {
 /// Returns the folder of built kernels: the result of [`cache_folder`] for the name `kernels`.
 ///
 /// # Errors
-/// Fails if none of the environment variables is set.
+/// Fails if none of the environment variables that [`cache_folder`] uses is set.
 pub fn kernels_folder() -> Result<PathBuf, KernelError> {
     cache_folder("kernels")
 }
@@ -55,7 +55,7 @@ pub fn kernels_folder() -> Result<PathBuf, KernelError> {
 /// `BBRLAB_CACHE`, else in `XDG_CACHE_HOME`, else in `~/.cache`.
 ///
 /// # Errors
-/// Fails if none of the environment variables is set.
+/// Fails if none of `BBRLAB_CACHE`, `XDG_CACHE_HOME` and `HOME` is set.
 pub fn cache_folder(name: &str) -> Result<PathBuf, KernelError> {
     folder_of(name, |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from))
 }
@@ -162,8 +162,9 @@ pub fn find_kernel(name: Option<&str>) -> Result<Kernel, KernelError> {
 /// Returns the kernel whose hash starts with `digits`.
 fn by_digits(all: Vec<Kernel>, digits: &str) -> Result<Kernel, KernelError> {
     let hashes: Vec<String> = all.iter().map(|kernel| kernel.manifest.hash.clone()).collect();
-    // Every hash starts with the empty text, so without this check a script with an unset variable
-    // would remove a kernel.
+    // Every hash starts with the empty text. Without this check, empty digits would name the kernel
+    // if only one is built. `bbrlab kernel remove "$HASH"` in a script would then remove this
+    // kernel if the variable `HASH` is unset.
     let all = if digits.is_empty() { Vec::new() } else { all };
     let mut found = all.into_iter().filter(|kernel| kernel.manifest.hash.starts_with(digits));
     match (found.next(), found.next()) {

@@ -78,12 +78,12 @@ impl BatchOptions {
 /// The runs that the summary in a sweep's folder contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryOf {
-    /// The runs that this call computes or finds complete in the folder.
+    /// The runs that the batch computes or finds complete in the folder.
     These,
     /// All runs of the scenario. Other processes may compute some of the runs. Each process that
     /// finds all runs complete writes the summary.
     Whole,
-    /// No runs: this call writes no summary, and leaves it to a later call of
+    /// No runs: the batch writes no summary, and leaves it to a later call of
     /// [`finish_if_complete`](crate::finish_if_complete).
     Later,
 }
@@ -95,7 +95,7 @@ pub struct Batch<'s> {
     pub records: Records<'s>,
     /// The folder of the batch; `None` if no files were written.
     pub out: Option<PathBuf>,
-    /// The number of runs computed by this call.
+    /// The number of runs that the batch computed.
     pub computed: u64,
     /// The number of the runs in `computed` that another process had begun, but had not finished
     /// when it was killed.

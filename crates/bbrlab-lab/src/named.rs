@@ -19,7 +19,7 @@ use crate::scenario_files::{open_scenario, read_kept_scenario};
 /// a paper; `None` if nothing has it.
 pub type OtherMeaning = fn(&str) -> Option<String>;
 
-/// A scenario that a user has named.
+/// A scenario to which an argument of the user refers.
 #[derive(Clone, Debug)]
 pub struct Named {
     /// The scenario.

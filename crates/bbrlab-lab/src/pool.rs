@@ -79,9 +79,9 @@ enum Report<R, E> {
 type Reports<R, E> = mpsc::Sender<(usize, Report<R, E>)>;
 
 impl Pool<'_> {
-    /// Calls `work` on each of `items`, and calls `watch` on this thread with the progress.
-    /// `weight` gives an item's weight from its index. A piece that was not begun because the user
-    /// asked to stop has the result `None`.
+    /// Calls `work` on each of `items`, the pieces of work, and calls `watch` on this thread with
+    /// the progress. `weight` gives a piece's weight from its index in `items`. A piece that was
+    /// not begun because the user asked to stop has the result `None`.
     ///
     /// # Errors
     /// Fails if a piece fails. If several pieces fail at once, returns the error of the piece that
@@ -217,7 +217,8 @@ impl Pool<'_> {
         let mut failed: Option<(usize, E)> = None;
         thread::scope(|scope| {
             let (send, receive) = mpsc::channel();
-            // The channel has no buffer, so a worker waits until a keeper takes its piece.
+            // The channel has no buffer, so a worker waits until a thread that calls `keep` takes
+            // the result of the worker's piece.
             let (hand_over, computed) = mpsc::sync_channel(0);
             let computed = Arc::new(Mutex::new(computed));
             let _guard = WishOnPanic(&stop);

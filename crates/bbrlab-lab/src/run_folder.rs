@@ -206,8 +206,8 @@ impl RunFile {
     }
 }
 
-/// The content of `sweep.json`: the data that identify a sweep. Of these data, the sweep's
-/// `scenario.toml` has at most the title.
+/// The content of `sweep.json`: the data that identify a sweep. The sweep's `scenario.toml` may
+/// have the title, but has none of the other data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SweepFile {
     #[serde(flatten)]
@@ -332,7 +332,8 @@ pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> 
         let other = || Found::OtherSweep { scenario, runs, backend };
         return if is_other { other() } else { Found::Nothing };
     }
-    // Ignore subfolders, because a sweep writes only to subfolders that are named after its runs.
+    // Accept all subfolders here. The sweep writes only to subfolders that are named after its
+    // runs, and the caller examines each of these with `examine` before it writes there.
     let is_folder = |path: &Path| path.is_dir();
     if holds_only(folder, is_folder) { Found::Nothing } else { Found::Unmarked }
 }

@@ -232,7 +232,8 @@ mod tests {
         let drops = LinuxComparison::new(Metric::Drops, None, &[15.0], &[91.0]).unwrap();
         assert_eq!(format!("{:.2}", drops.difference * 100.0), "58.46");
         let text = explain_differences("ns3");
-        let floors = "The divisor is at least 130 for counts of packets, and at least 5 packets for queues";
+        let floors =
+            "The divisor is at least 130 for counts of packets, and at least 5 packets for queues";
         assert!(text.contains(floors), "{text}");
     }
 

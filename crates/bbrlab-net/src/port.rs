@@ -96,7 +96,7 @@ impl<P: PacketData> Port<'_, P> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "each caller passes constants, so the timer's id is a constant, too"
+        reason = "`side` and `timer` are constants in each caller, so the `TimerId` is one, too"
     )]
     pub fn arm(&mut self, flow: FlowId, side: Side, timer: u8, at: Time) {
         self.net.arm(flow, side, timer, at);

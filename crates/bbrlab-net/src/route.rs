@@ -104,5 +104,6 @@ impl Leg {
     }
 }
 
-/// Value of [`Leg::lane`] for a leg from a host to a link without delay, which needs no lane.
+/// Value of [`Leg::lane`] for a leg from a host to a link, if the leg's delay is zero. Such a leg
+/// needs no delay line (lane), because packets do not wait on it.
 pub(crate) const NO_LANE: u32 = u32::MAX >> 1;

@@ -166,12 +166,12 @@ impl Tap {
     }
 
     #[inline(always)]
-    #[expect(clippy::unused_self, reason = "calls of this function leave no code")]
+    #[expect(clippy::unused_self, reason = "the function with the feature `tap` uses `self`; this one does nothing")]
     pub(crate) fn add<P: PacketData>(&mut self, _: (TapKind, Option<LinkId>, Time), _: &Packet<P>) {
     }
 
     #[inline(always)]
-    #[expect(clippy::unused_self, reason = "calls of this function leave no code")]
+    #[expect(clippy::unused_self, reason = "the function with the feature `tap` uses `self`; this one does nothing")]
     pub(crate) fn add_stored<P: PacketData>(
         &mut self,
         _: (TapKind, Option<LinkId>, Time),

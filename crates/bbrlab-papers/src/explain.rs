@@ -55,8 +55,9 @@ pub(crate) enum Switch {
 /// The effect of a switch on a paper's claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchEffect {
-    /// The switch as text: a key such as `stack.sndbuf = "131072B"`, the form of the experiment or
-    /// the rule for counting packets.
+    /// The switch as text. The text gives a key with its value, such as `stack.sndbuf = "131072B"`;
+    /// or the form (variant) of the experiment, see [`crate::FORMS`]; or the rule for counting
+    /// packets.
     pub switch: String,
     /// The overrides that turn the switch on, in the syntax of `--set`. The list is empty for a
     /// switch that selects the rule for counting packets or the form of the experiment, because no

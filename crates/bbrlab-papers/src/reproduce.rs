@@ -229,7 +229,8 @@ pub(crate) fn run_scenario(
     let only: BTreeSet<u64> = points.into_iter().flatten().collect();
     // The folder's name contains the hash of the scenario with the default number of seeds, so that
     // a call with another number of seeds finds the existing runs. If the scenario has a single
-    // run, the name contains the hash of the scenario with the requested seed.
+    // run, the name contains the hash of the scenario as it is run, with the seed `options.seed` if
+    // that is set.
     let on = options.on.unwrap_or(SIMULATOR);
     let own = if scenario.runs() == 1 {
         default_out(&scenario, on)

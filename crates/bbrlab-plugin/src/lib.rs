@@ -147,8 +147,8 @@ impl Plugins {
             return Ok(());
         }
         Err(format!(
-            "`{name}`: expected the shared object with the SHA-256 {}, found {} with {}; to run with the one found, choose another folder",
-            sha256.unwrap_or("of no file"),
+            "`{name}`: expected the shared object with the SHA-256 {}, found {} with the SHA-256 {}; to run with the shared object found, choose another folder for the results",
+            sha256.unwrap_or("(none declared)"),
             plugin.source,
             plugin.sha256
         ))

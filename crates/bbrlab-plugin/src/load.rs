@@ -46,9 +46,8 @@ pub(crate) fn load(path: &Path) -> Result<Plugin, String> {
     let identity = identity(&full, &about);
     let mut loaded = LOADED.lock().expect("no thread panics while holding the lock");
     refuse_changed(&loaded, &identity, &sha256)?;
-    let library = open(&full).map_err(|error| {
-        format!("expected a shared object of this machine that can be loaded: {error}")
-    })?;
+    let library = open(&full)
+        .map_err(|error| format!("expected a shared object that this machine can load: {error}"))?;
     let exported = exported(&library)?;
     let functions = Functions(exported);
     let own = name(exported.name)?;

@@ -35,7 +35,8 @@ pub(crate) struct RunRecords {
     own: Vec<(String, ArrayRef)>,
     /// The instances of these congestion controls; `None` for an opened or unpickled run.
     kept: Option<Arc<Kept>>,
-    /// The texts of these congestion controls, which [`Self::write`] writes.
+    /// The program texts of the run's custom congestion controls. [`Self::write`] writes these
+    /// texts into the folder.
     texts: ControlTexts,
 }
 

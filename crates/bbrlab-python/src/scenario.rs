@@ -33,8 +33,8 @@ use crate::shown::shown;
 /// Raises:
 ///     `ScenarioError`: If the scenario is invalid. The message is the same as on the command
 ///         line, with the place of each mistake.
-///     `TypeError`: If an argument, or a value in it, has a type that no scenario can contain, or if
-///         there is both a source and keywords, or neither.
+///     `TypeError`: If an argument, or a value in it, has a type that no scenario can contain, or
+///         if there is both a source and keywords, or neither.
 ///     `ValueError`: If there are too many or too deeply nested values, a whole number has more
 ///         than 64 bits, or a duration has no unit or no fixed length.
 ///

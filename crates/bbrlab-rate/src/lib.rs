@@ -331,8 +331,8 @@ impl RateSampler {
         if stamps.delivered_mstamp == 0 {
             return;
         }
-        // As in the kernel, a `prior_delivered` of 0 means "no packet yet", even if the count has
-        // wrapped to 0.
+        // In the second test, a `prior_delivered` of 0 means "no packet yet". As in the kernel,
+        // this is so even if the count of delivered packets has wrapped to 0.
         if self.is_switched {
             // `take_switched` is a cold call, so it gets a copy of `stamps`. A reference would
             // force all callers of `skb_delivered` to keep `stamps` in memory instead of registers.

@@ -212,8 +212,8 @@ mod tests {
 
     type Packet = (SkbStamps, DeliveredSkb);
 
-    /// A connection whose SYN is acknowledged; ns-3 does not count the SYN as delivered. Times are
-    /// in microseconds.
+    /// A connection whose SYN is acknowledged. The SYN counts as one delivered packet, except with
+    /// `is_sticky`, because ns-3 does not count it. Times are in microseconds.
     struct Flow {
         sampler: RateSampler,
         conn: Conn,

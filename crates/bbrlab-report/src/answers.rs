@@ -171,8 +171,8 @@ fn are_apart(one: Option<f64>, other: Option<f64>) -> bool {
     one.zip(other).is_some_and(|(one, other)| (one - other).abs() >= 0.01)
 }
 
-/// Returns the metrics worth showing for a sweep. `groups` are the points of the sweep, and `most`
-/// has the maxima over the runs of these points.
+/// Returns the metrics worth showing for a sweep. `groups` are the points of the sweep. `most` has
+/// the largest counts in the runs of these points, and whether any of the runs has a property.
 pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
     let is_worth_showing = |answer: &Answer<'_>| match answer.metric.name() {
         "share" => most.flow_groups > 1,

@@ -38,8 +38,8 @@ pub struct PairedComparison {
 pub struct PairedPoint {
     /// The swept keys except the compared one, with their values.
     pub point: SweepPoint,
-    /// The comparison of the reference value with each other value of the key, if both have runs
-    /// with the same seed.
+    /// For each value of the key except the reference value: its comparison with the reference
+    /// value. A value is missing here if no seed has runs at both values.
     pub pairs: Vec<PairedValues>,
 }
 

@@ -30,7 +30,8 @@ settings! {
              packets](traffic.md#delays-of-messages-and-packets)",
             needs_connection: false;
         pub late: Option<Span> = None, "late", "0.2.0",
-            "messages with a longer one-way delay count as late; the delay of each message is then measured",
+            "messages whose one-way delay is longer than this time count as late. With this key, the delay of each message is \
+             measured, even without `latency`",
             needs_connection: false;
         /// How the receiving application reads; `None` if it reads data as soon as the data
         /// arrives.

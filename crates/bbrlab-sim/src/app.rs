@@ -178,7 +178,8 @@ impl Application {
     }
 
     /// Begins a flow that sends `bytes` bytes, in a new slot or in the slot of a flow that is over.
-    /// A slot is a number with timers and memory.
+    /// A slot is a flow's number in the engine, and the timers and memory for the flow with this
+    /// number.
     pub(crate) fn come(&mut self, bytes: u64) {
         self.transfers.clear();
         self.transfer_bytes = bytes;
@@ -510,7 +511,8 @@ impl Application {
     }
 
     /// Whether the application has written all data that it will ever write, and the flow is not
-    /// over yet. `is_whole` is whether both ends of the connection write.
+    /// over yet. `is_whole` must be true if both ends of the connection write: the client sends
+    /// requests, and the server answers them.
     pub(crate) fn has_written_all(&self, source: &Source, is_whole: bool) -> bool {
         let is_asked = self.transfers.last().is_some_and(|transfer| transfer.done.is_none());
         match self.phase {
@@ -530,9 +532,9 @@ impl Application {
         }
     }
 
-    /// Removes and returns the transfer of the flow in this slot of a class with arrivals; `None`
-    /// if no flow is active in the slot. `retransmitted` becomes the transfer's number of
-    /// retransmissions.
+    /// Removes and returns the active flow's transfer. `self` must belong to a slot of a class with
+    /// arrivals, where flows follow one another. Returns `None` if no flow is active in the slot.
+    /// `retransmitted` becomes the transfer's number of retransmissions.
     pub(crate) fn take_transfer(&mut self, retransmitted: u64) -> Option<Transfer> {
         self.transfers.pop().map(|transfer| Transfer { retransmitted, ..transfer })
     }

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 const LONGEST: usize = 1 << 13;
 
 /// A window over a flow's latest datagrams, with one bit per datagram: whether the datagram has
-/// arrived. A datagram from before the window counts as arrived. The window covers at most half a
-/// million datagrams ([`LONGEST`] words).
+/// arrived. A datagram from before the window counts as arrived. The window covers at most 524,288
+/// datagrams ([`LONGEST`] words of 64 datagrams).
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
     words: VecDeque<u64>,

@@ -12,9 +12,10 @@ use crate::app::Token;
 use crate::flow::Flow;
 use crate::wire::Payload;
 
-/// A UDP flow's `first_packet` exceeds the number of the flow's next packet by this amount. Every
-/// datagram therefore has a smaller number than `first_packet`, like a packet of an earlier TCP
-/// connection.
+/// When a UDP flow sends a datagram, the receiver's `first_packet` becomes the datagram's number
+/// plus this amount. In a TCP flow, `first_packet` is the number of the current connection's first
+/// packet. Every datagram therefore has a smaller number than `first_packet`, like a packet of an
+/// earlier TCP connection.
 pub(crate) const AHEAD: u32 = 1 << 30;
 
 impl Flow {

@@ -83,8 +83,9 @@ impl Flow {
         self.accounts.totals(&self.connection.sender, &self.connection.receiver, now)
     }
 
-    /// Returns the counts over all connections at the end of the run. The time under each limit is
-    /// counted only up to the end of the active time. The active time must have ended.
+    /// Returns the counts over all connections at the end of the run. The times for which each
+    /// limit (cwnd, pacing, `rwnd`, `sndbuf` and the application) applied to the sender are counted
+    /// only up to the end of the active time. The active time must have ended.
     pub(crate) fn totals_at_end(&self) -> Totals {
         self.totals(self.accounts.at_end().at)
     }
@@ -135,9 +136,9 @@ impl Flow {
 
     /// Records how long a data packet has waited in queues, if the flow measures waits. If both
     /// ends write, delivers the packet and returns the time at which the application has finished
-    /// reading. Otherwise, returns `None`, and the caller must deliver the packet. This function
-    /// does not call `Connection::at_receiver`, because a second caller would make every packet
-    /// take 22 more instructions.
+    /// reading. Otherwise, returns `None`, and the caller must deliver the packet. Only
+    /// [`Self::at_receiver`] calls `Connection::at_receiver`: with a second call site, here, every
+    /// packet would take 22 more instructions.
     #[cold]
     fn at_special_receiver(
         &mut self,
@@ -330,7 +331,8 @@ impl Flow {
     }
 
     /// Begins a flow that sends `bytes` bytes, in a new slot or in the slot of a flow that is over.
-    /// A slot is a number with timers and memory.
+    /// A slot is a flow's number in the engine, and the timers and memory for the flow with this
+    /// number.
     pub(crate) fn come(&mut self, port: &mut Port<'_, Payload>, bytes: u64, setup: &ClassSetup) {
         let now = port.now();
         if self.catch_up(now) {
@@ -346,8 +348,8 @@ impl Flow {
         connection.arm_pacing_unless_idle(port);
     }
 
-    /// Removes and returns the transfer of the flow in this slot of a class with arrivals; `None`
-    /// if no flow is active in the slot.
+    /// Removes and returns the active flow's transfer. `self` must be a slot of a class with
+    /// arrivals, where flows follow one another. Returns `None` if no flow is active in the slot.
     pub(crate) fn take_transfer(&mut self) -> Option<Transfer> {
         self.application.take_transfer(self.connection.sender.stats().retransmitted)
     }

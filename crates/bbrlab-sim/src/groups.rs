@@ -31,9 +31,9 @@ struct Gathered<'a> {
     flows: u64,
     rejected: Option<u64>,
     bytes: u64,
-    /// Two counts of the bytes read until the first flow of the run ended: the first begins when
-    /// the last flow started, the second when the steady state began. In both periods, all flows
-    /// were active.
+    /// Two counts of the bytes read: one from the start of the run's last flow, one from the start
+    /// of the steady state. Both counts stop when the first of the run's flows ends, so all flows
+    /// were active in both periods.
     competing: [u64; 2],
     /// Bytes that each flow's application read during that flow's active time, summed over the
     /// flows.

@@ -68,8 +68,8 @@ impl Histogram {
         let (mut left, scale) = (values.iter(), self.scale);
         loop {
             let (counts, first) = (&mut self.counts[..], self.first);
-            // Stops at the first value whose bucket is outside `counts`. The loop accesses only
-            // `counts` in memory; all other variables are in registers.
+            // Stops at the first value whose bucket is outside `counts`. In memory, the loop only
+            // reads `values` and updates `counts`; all other variables are in registers.
             let missing = left.by_ref().copied().map(u64::from).find(|&value| {
                 sum += value;
                 min = min.min(value);

@@ -246,7 +246,8 @@ mod tests {
         meter.update(Time(60 * MS), 99, 999, Some(999));
         assert_eq!(meter.srtt_us.mean(), Some((3.0 * 100.0 + 2.0 * 200.0) / 5.0));
         assert_eq!(meter.samples_us.mean(), Some(200.0));
-        // cwnd was 10 packets for 33 ms and 20 packets for 10 ms of the 45 ms.
+        // The active time is 45 ms. In the first 2 ms, before the first update, cwnd counts as 0;
+        // then cwnd is 10 packets for 33 ms and 20 packets for 10 ms.
         assert_eq!(meter.cwnd_mean(Time(5 * MS)), Some((330.0 + 200.0) / 45.0));
         assert_eq!(meter.cwnd_max, 20);
     }

@@ -30,7 +30,8 @@ impl PacingTimer {
         self.at = at;
     }
 
-    /// Whether the timer is armed and not in the event queue.
+    /// Whether the timer is armed and not in the event queue, that is, whether `at` is a time.
+    /// [`Self::take_unless_idle`] sets `at` to `NEVER` when the timer goes into the event queue.
     #[inline]
     pub(crate) fn is_kept(&self) -> bool {
         self.at != Time::NEVER

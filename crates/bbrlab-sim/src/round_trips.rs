@@ -3,8 +3,8 @@
 //!
 //! A packet carries the time at which it was sent. An ACK carries the number of packets that had
 //! arrived when the ACK was sent. The time at which a packet was sent is stored from the packet's
-//! arrival until an ACK reports the packet. If an ACK is lost or ignored, the next ACK reports the
-//! packets that this ACK would have reported.
+//! arrival until an ACK reports the packet. If an ACK is lost or ignored, the packets that it would
+//! have reported are reported by the next ACK.
 
 use crate::histogram::Histogram;
 

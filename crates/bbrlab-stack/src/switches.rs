@@ -124,8 +124,8 @@ crate::choices!(Rto: Linux = "linux", MarkAllKeepSack = "mark_all_keep_sack");
 /// How the timeout is computed from RTT samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RtoEstimate {
-    /// Linux's estimator: the timeout is srtt plus a variance term of at least `min_rto`, and at
-    /// most 120 s.
+    /// Linux's estimator: the timeout is srtt plus a variance term. The variance term is at least
+    /// `min_rto`, and the whole timeout is at most 120 s.
     #[default]
     Linux,
     /// The timeout is srtt + max(1 ms, 4 rttvar), as in RFC 6298, but at least `min_rto` and at
@@ -256,8 +256,8 @@ pub enum Pacing {
     #[default]
     Linux,
     /// ns-3's timer: it runs from each packet to the next, gives no credit for late packets, and
-    /// paces at 4 Gbit/s at most. If a packet is sent while the timer runs (the first
-    /// retransmission of a recovery), the timer is not restarted.
+    /// paces at 4 Gbit/s at most. A packet that is sent in spite of the running timer, such as the
+    /// first retransmission of a recovery, does not restart the timer.
     Timer,
 }
 

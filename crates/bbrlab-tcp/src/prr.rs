@@ -59,9 +59,9 @@ impl Prr {
     }
 
     /// Returns ssthresh, to which cwnd is set at the end of the reduction. Returns `None` if cwnd
-    /// does not change: ssthresh is infinite, or a recovery was undone. The caller must then report
-    /// `CompleteCwr` to the congestion control, even if cwnd does not change. Linux:
-    /// `tcp_end_cwnd_reduction`.
+    /// does not change: ssthresh is infinite, or a recovery was undone. After each call, with or
+    /// without a change of cwnd, the caller must report `CompleteCwr` to the congestion control.
+    /// Linux: `tcp_end_cwnd_reduction`.
     #[must_use]
     pub fn leave(conn: &Conn, can_undo: bool) -> Option<u32> {
         let is_set = conn.ctl.ssthresh < Control::INFINITE_SSTHRESH;

@@ -145,8 +145,9 @@ pub(crate) struct Words<'a> {
     limits: &'a [String],
 }
 
-/// Columns with the rows that the last call `Rows` took: first the columns of flows, then the
-/// columns of links.
+/// The columns that the last call of the page filled. `Call::Rows` fills them with the rows that
+/// were recorded since the previous `Call::Rows`: first the columns of flows, then the columns of
+/// links.
 #[derive(Debug, Default)]
 pub struct Columns {
     values: Vec<Values>,

@@ -26,8 +26,9 @@ const ELSEWHERE: [(&str, &str); 6] = [
     ("adapters/README.md", "project/adapters.md"),
 ];
 
-/// The start page, and the pages that it replaces.
+/// The book's start page.
 const START: &str = "README.md";
+/// The files in the repository whose links lead to the start page in the book.
 const STARTS: [&str; 2] = ["README.md", "docs/SUMMARY.md"];
 
 /// Extensions of files to whose names `.txt` is not added, because a browser shows them.

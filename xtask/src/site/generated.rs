@@ -79,8 +79,9 @@ pub(super) enum Figures {
     Of(Vec<String>),
 }
 
-/// Writes a page with the papers' figures, if they are wanted, and with all pictures of the
-/// repository's pages. In the gallery, each picture has a link to the page that explains it.
+/// Writes the gallery: a page with the papers' figures, if they are wanted, and with all pictures
+/// of the pages in `docs/`. The pictures of one page are in one section, which has a link to this
+/// page.
 pub(super) fn gallery(root: &Path, site: &Path, figures: &Figures) -> Result<(), String> {
     let docs = root.join("docs");
     let src = site.join("src");
@@ -93,7 +94,7 @@ pub(super) fn gallery(root: &Path, site: &Path, figures: &Figures) -> Result<(),
         }
         Figures::Of(names) => page += &reproduced(root, site, names)?,
     }
-    page += "\nThe sections below show every picture of these pages.\n";
+    page += "\nEach section below shows all pictures of one page of the documentation.\n";
     for path in source::files(&docs, "md")? {
         let text = source::read(&path)?;
         let name = path.strip_prefix(&docs).unwrap_or(&path);

@@ -388,8 +388,8 @@ fn link(served: &Served, records: &Records, times: &Times) -> LinkSummary {
         return LinkSummary { name, rate_mbps: rate, ..LinkSummary::default() };
     };
     let policed = records.police.get(served.number).copied().flatten();
-    // The counters of the device's root discipline do not include the policer's drops, so
-    // `arrivals` adds these drops.
+    // `packets` and `drops` are counters of the device's root discipline, which do not include the
+    // policer's drops. The link's `arrivals` below therefore adds `policed`.
     let sent = bytes - at_start.unwrap_or(0).min(bytes);
     let span_s = times.end - times.first_start;
     let lengths = sorted(lengths);

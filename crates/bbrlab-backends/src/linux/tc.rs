@@ -91,7 +91,10 @@ pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
                 return unable("limits cake only by `memlimit`, not by `buffer`", Some("`memlimit`"));
             }
             if params.ack_filter != CakeAckFilter::Off {
-                return unable("has no ACK filter in bbrlab's set-up", Some("`no-ack-filter`"));
+                return unable(
+                    "drops no ACKs in cake, because bbrlab sets `no-ack-filter`",
+                    Some("`ack_filter = false`"),
+                );
             }
             let mut words = "cake".to_owned();
             let _ = match params.bandwidth {

@@ -186,7 +186,8 @@ fn drive(
     }
 }
 
-/// Returns why the driver failed: its own message, or what ns-3 wrote last.
+/// Returns why the driver failed: the first line of `log` that is the driver's own message, else
+/// ns-3's first line with `msg=`, else the last line.
 fn complaint(log: &Path, status: &str) -> String {
     let text = fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);

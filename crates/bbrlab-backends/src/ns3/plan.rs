@@ -19,7 +19,8 @@ pub(super) fn plan(run: &Run, network: &Network) -> String {
         let _ = text.write_fmt(args);
         text.push('\n');
     };
-    // ns-3's seed is a positive number of 32 bits.
+    // The seed is from 1 to 4,294,967,087, the first modulus of ns-3's random number generator
+    // (MRG32k3a).
     line(format_args!("seed {}", run.seed % 4_294_967_087 + 1));
     line(format_args!("duration {}", run.duration.0));
     let sample = match run.sample {

@@ -27,8 +27,8 @@ const FLOWS_MAX: usize = 1000;
 const PPP: Bytes = Bytes(2);
 
 /// Switches (keys of `[stack]` that change one mechanism of TCP) that may differ from the installed
-/// release's defaults, because the back end passes their values to ns-3: `nagle` and
-/// `pace_initial_window` as attributes, `app_write` as the size of the application's writes.
+/// release's defaults, because the back end passes their values to ns-3. `nagle` and
+/// `pace_initial_window` become attributes, and `app_write` the size of the application's writes.
 const IGNORED: [&str; 3] = ["nagle", "pace_initial_window", "app_write"];
 
 /// The switches that have the same value in all releases. All other switches are not compared for

@@ -155,7 +155,9 @@ impl Moments {
     fn standard_deviation(self) -> u32 {
         let count = u128::from(self.count);
         let sum = u128::from(self.sum);
-        // n^2 Var = n sum(x^2) - sum(x)^2, at most 2^31 * 2^87.
+        // n^2 Var = n sum(x^2) - sum(x)^2. This fits into 128 bits: n sum(x^2) is below 2^32 * 2^32
+        // * 2^56. A sample x is below 2^28 (`RTT_US_MAX`); n is below 2^32, the sum of two counts
+        // below 2^31.
         let scaled = count * self.sum_of_squares - sum * sum;
         let variance = scaled.checked_div(count * count).unwrap_or(0);
         let deviation = trunc_u64(variance).isqrt();

@@ -15,9 +15,10 @@
 //! Sources: [lanigan] 2.2.5.4, 3.3.4, appendix A2, after [zhang-delay].
 //! Deviations:
 //! 1. `srtt` is reset at the start and at the end of a back-off, and at the end of DRAIN. RTT
-//!    samples of packets sent before the latest reset are ignored. The listing in the thesis
-//!    [lanigan] resets only at the start, its text (3.3.4) only at the end, its code only after
-//!    DRAIN. With only one of these three resets, an old queue would be mistaken for a new one.
+//!    samples of packets sent before the latest reset are ignored. The thesis [lanigan] resets
+//!    `srtt` only once: in its listing at the start of a back-off, in its text (3.3.4) at the end
+//!    of a back-off, in its code at the end of DRAIN. With only one of these three resets, an old
+//!    queue would be mistaken for a new one.
 //! 2. The ACK that begins a back-off cannot end it: the condition for the end is tested only at
 //!    later ACKs. Inflight of at most four packets, BBR's smallest window, also ends it.
 //! 3. If inflight has not fallen below the BDP, a back-off ends when both 200 ms and one round trip
@@ -105,7 +106,7 @@ impl DelayBbr {
         ParamSpec {
             name: "form",
             default: "\"text\"",
-            summary: "\"text\": the text of Lanigan's thesis; \"code\": the thesis's code, where alpha is 0 and beta is 1, so no RTT signals congestion. With \"code\", PROBE_RTT begins and ends as in BBR v1, but with a cwnd of 0.75 BDP plus three packets, and lasts at least 200 ms from the time at which inflight has fallen to this cwnd",
+            summary: "\"text\": the text of Lanigan's thesis; \"code\": the thesis's code, where alpha is 0 and beta is 1, so no RTT signals congestion. With \"code\", PROBE_RTT begins and ends as in BBR v1, but cwnd is 0.75 BDP plus three packets. PROBE_RTT lasts at least 200 ms from the time at which inflight has fallen to this cwnd",
         },
     ];
 

@@ -275,7 +275,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "bw_probe_rand_rounds",
         "2",
-        "after a probe, the count of rounds since that probe starts at a random number below this",
+        "the initial value of the count of rounds since the last probe is a random number below this",
     ),
     spec(
         "bw_probe_base_us",

@@ -42,8 +42,8 @@ impl FullPipe {
 
     /// Draft: `CheckFullBWReached`. Only the first ACK of a round trip is tested for a full pipe.
     pub(super) fn check(&mut self, round_start: bool, rs: &Sample) {
-        // Deviation 6 in `mod.rs`: an ACK without a rate does not count as a round trip without
-        // growth.
+        // Deviation 6 in `mod.rs`: a round trip whose first ACK gives no rate does not count as a
+        // round trip without growth.
         if self.full_bw_now || !round_start || rs.is_app_limited || rs.delivery_rate == 0 {
             return;
         }

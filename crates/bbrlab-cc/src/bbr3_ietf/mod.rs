@@ -68,8 +68,8 @@
 //! 5. The number of round trips until the next probe is at most the smaller of `TargetInflight` and
 //!    63. For this comparison, `TargetInflight` is converted from bytes to packets, because
 //!    5.3.3.8.2 counts "round trips" of a Reno flow, which adds one packet per round trip.
-//! 6. In the test for a full pipe, an ACK without a reliable delivery rate is ignored. In the
-//!    pseudocode, it counts as a round trip without growth.
+//! 6. The test for a full pipe ignores a round trip whose first ACK gives no reliable delivery
+//!    rate. In the pseudocode, this round trip counts as one without growth.
 //! 7. `C.has_selective_acks` is always true, even if a scenario switches SACK off.
 //! 8. A CE mark counts as a loss in the current loss round. The draft (3.7) says "MUST treat any CE
 //!    marks as congestion", but specifies no response.

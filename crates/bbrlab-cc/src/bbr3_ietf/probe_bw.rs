@@ -57,8 +57,8 @@ impl Probing {
         self.rounds_since_probe_up += 1;
     }
 
-    /// Draft: `PickProbeWait`. Draws the time to the next probe, and the value at which the count
-    /// of round trips since the last probe starts.
+    /// Draft: `PickProbeWait`. Draws the time to the next probe, and the initial value of the count
+    /// of round trips since the last probe.
     fn pick_probe_wait(&mut self, draw: &mut impl Draw) {
         self.rounds_since_probe_up = u64::from(draw.below(PROBE_RAND_ROUNDS));
         self.bw_probe_wait_us = PROBE_WAIT_BASE_US + u64::from(draw.below(PROBE_WAIT_RAND_US));

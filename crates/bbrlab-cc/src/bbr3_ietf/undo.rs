@@ -16,7 +16,8 @@ pub(super) struct Undo {
     pub(super) inflight_longterm: u64,
     /// `BBR.prior_cwnd` in bytes.
     pub(super) prior_cwnd: u64,
-    /// Whether the values before the current loss episode have already been saved (deviation 2).
+    /// Whether the values before the current loss episode have already been saved (deviation 2 in
+    /// `mod.rs`).
     pub(super) is_saved: bool,
 }
 

@@ -3,9 +3,9 @@
 //!
 //! Wi-Fi, cable modems and receivers that coalesce ACKs make ACKs arrive in bursts, with pauses
 //! between the bursts. The sender can continue to send in a pause because cwnd is enlarged by the
-//! excess. The excess is the number of packets that a burst acknowledges, less the packets that the
-//! bandwidth delivers in that time. The excess is measured per epoch; a new epoch begins when the
-//! excess is not above 0. A filter has two slots, each with the largest excess of several round
+//! excess. The excess is measured per epoch: the number of packets acknowledged since the start of
+//! the epoch, less the packets that the bandwidth delivers in this time. A new epoch begins when
+//! the excess is not above 0. A filter has two slots, each with the largest excess of several round
 //! trips.
 
 use super::Sock;

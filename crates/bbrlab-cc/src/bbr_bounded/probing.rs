@@ -206,9 +206,10 @@ impl<N: Numbers> Model<N> {
         is_due.then_some(0)
     }
 
-    /// Whether the probing cycle had CE marks but no loss, and the sender is in the Open state.
-    /// Other traffic may then have ended, so a probe may find free bandwidth. Always false if
-    /// `ecn_reprobe_gain` is 0 or the sender does not respond to marks.
+    /// Whether the probing cycle had CE marks but no loss, and the sender is in the Open state. The
+    /// kernel takes this as a sign that the marks have ceased, perhaps because other traffic has
+    /// ended. A probe may then find free bandwidth. Always false if `ecn_reprobe_gain` is 0 or the
+    /// sender does not respond to marks.
     #[inline]
     fn marks_have_ceased(&self, sk: &Sock<'_>) -> bool {
         self.params.ecn_reprobe_gain != 0

@@ -37,7 +37,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "growth",
         default: "\"linux\"",
-        summary: "\"ns2\": as in ns-2. Slow start adds a segment per ACK; later, several ACKs add one segment, at most 16 segments in 100 ms beyond Wmax. HyStart is off. Only a second timeout in a row resets the curve",
+        summary: "\"ns2\": as in ns-2. In slow start, each ACK adds a segment to cwnd; later, cwnd grows by one segment after several ACKs. After the plateau of the curve, cwnd grows by at most 16 segments per 100 ms. HyStart is off. Only a second timeout in a row resets the curve",
     },
     ParamSpec {
         name: "wmax_on_rto",
@@ -122,8 +122,8 @@ impl CubicParams {
     pub fn from_params(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         let positive = 0..=i32::MAX.cast_unsigned();
-        // With a `beta` of 1, cwnd would never decrease, and the estimate of Reno's cwnd would have
-        // no meaning.
+        // `BETA_SCALE` itself is not allowed: cwnd would never decrease at a loss, and the
+        // computation of `beta_scale`, with which Reno's cwnd is estimated, would divide by 0.
         let beta = params.integer("beta", 1..=BETA_SCALE - 1)?;
         let bic_scale = params.integer("bic_scale", 1..=1 << 20)?;
         let detect = params.integer("hystart_detect", 0..=3)?;

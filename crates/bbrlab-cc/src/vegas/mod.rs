@@ -194,7 +194,7 @@ impl Vegas {
 
         if conn.in_slow_start() {
             if diff > self.gamma {
-                // Add one, because the division has rounded down.
+                // Add one, because the division that computed `target` has rounded down.
                 ctl.cwnd = cwnd.min(target.wrapping_add(1));
                 ctl.ssthresh = self.ssthresh_below(&ctl);
             } else {
@@ -215,8 +215,8 @@ impl Vegas {
         ctl
     }
 
-    /// Returns ssthresh, but at most cwnd. With ns-3's growth, returns at most one segment less
-    /// than cwnd, but at least two segments. Linux: `tcp_vegas_ssthresh`.
+    /// Returns ssthresh, but at most cwnd. With ns-3's growth, the result is at most `cwnd - 1`
+    /// segments, but at least two segments. Linux: `tcp_vegas_ssthresh`.
     fn ssthresh_below(&self, ctl: &Control) -> u32 {
         if self.is_of_ns3 { ns3::ssthresh(ctl) } else { ctl.ssthresh.min(ctl.cwnd) }
     }

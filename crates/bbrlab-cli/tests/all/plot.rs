@@ -500,7 +500,7 @@ fn a_heat_map_shows_a_metric_over_two_keys_and_averages_only_seeds() {
     // The errors name the flag that chooses one group or one value.
     shell.check(&with(&[]), &expect![[r#"
         --- stderr
-        error: three: --heatmap: a cell would average the values droptail, fq_codel of `bottleneck.queue`; choose one with --where 'bottleneck.queue=VALUE', or other axes with --x and --by
+        error: three: --heatmap: a cell would average the metric over the values droptail, fq_codel of `bottleneck.queue`; choose one value with --where 'bottleneck.queue=VALUE', or other axes with --x and --by
         --- exit 2
     "#]]);
     shell.check(&with(&["--where", "queue=droptail"]), &expect![[r#"

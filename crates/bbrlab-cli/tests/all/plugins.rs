@@ -277,7 +277,7 @@ fn wrong_libraries_and_controls_end_with_a_sentence() {
     }
     shell.write("text.so", "no library");
     for (library, contains) in [
-        ("text.so", "expected a shared object of this machine that can be loaded"),
+        ("text.so", "expected a shared object that this machine can load"),
         ("absent.so", "No such file"),
         (".", "found no regular file"),
     ] {

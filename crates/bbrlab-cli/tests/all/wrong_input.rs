@@ -40,7 +40,7 @@ fn run_file(shell: &Shell, text: &str) -> String {
     let printed = run(shell, "bbrlab run s.toml");
     assert!(
         !shell.folder().join("bbrlab-runs").exists(),
-        "the command has created no folder of results"
+        "expected no folder of results, found `bbrlab-runs`"
     );
     printed
 }

@@ -1,5 +1,5 @@
-//! The headers of a simulated packet as bytes: Ethernet, IPv4, and TCP or UDP. Payload is not
-//! stored; it counts as zeros in checksums, so the checksums are valid.
+//! The headers of a simulated packet as bytes: Ethernet, IPv4, and TCP or UDP. The bytes of the
+//! payload are not written to the exported file. The checksums are valid for a payload of zeros.
 //!
 //! Sources: RFC 791, RFC 768, RFC 9293, RFC 7323 (timestamps, window scale), RFC 2018 (SACK).
 

@@ -96,7 +96,7 @@ pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
     }
     let mut notes = vec![
         "`throughput_mbps` counts IP packets, duplicates included; `goodput_mbps` counts them without \
-         headers (52 B with TCP, 28 B with UDP); no trace has cwnd, RTT or retransmissions"
+         headers (52 B with TCP, 28 B with UDP); FlowMonitor's files have no cwnd, RTT or retransmissions"
             .to_owned(),
         "`delay_ms` has the delays of packets from the sender's IP layer to the receiver's".to_owned(),
     ];

@@ -6,10 +6,10 @@
 //! the reading, so it fires late: by the phase that the clock had when the timer was set.
 //!
 //! If the clock makes no step before the timer fires, the reading is still that of the last step,
-//! which is before the due time. The timer is then set again, for at least [`MIN_DELTA`]. With
-//! steps of 256 ns, more than half of the events therefore happen not at the first step after their
-//! due time, but at the second. If a packet arrives in the same microsecond in which another
-//! departs, these steps decide which happens first.
+//! which is before the due time. The timer is then set again, for at least [`MIN_DELTA`], 500 ns.
+//! With steps of 256 ns, this time is nearly two steps. Slightly more than half of the events then
+//! happen not at the first step after their due time, but at the second. If a packet arrives in the
+//! same microsecond in which another departs, these steps decide which happens first.
 //!
 //! Sources: [linux] `kernel/time/hrtimer.c`, `hrtimer_interrupt`; `kernel/time/clockevents.c`,
 //! `clockevents_program_event`; `arch/um/kernel/time.c`, `timer_read` and `um_setup_timer`.
@@ -79,7 +79,8 @@ mod tests {
         // The clock does not pass the next step before the timer fires, so the timer is set again,
         // for 500 ns.
         assert_eq!(notice(256, 100, 256 + 100), (256 + 512, 700 - 512));
-        // The timer is set again for 500 ns, which end before the second step.
+        // Here, too, the timer is set again for 500 ns. These end before the clock passes the step
+        // after the next, so the timer is noticed at the next step.
         assert_eq!(notice(256, 1, 256 + 10), (256 + 256, 511 - 256));
     }
 

@@ -47,8 +47,8 @@ impl<P: PacketData> Network<P> {
             self.enter_lane(lane, self.now + delay, packed);
             return;
         }
-        // Without a lane, the link handles the packet immediately: an arrival event would always be
-        // the next event.
+        // Without a lane, there is no delay between the host and the link. The link then handles
+        // the packet immediately, because an arrival event would always be the next event.
         let Target::Link(id) = leg.target else {
             // A copy, so that the compiler can keep the fields of `packet` in registers.
             let &Outgoing { wire_bytes, ecn, is_data, seq, retransmission, extra } = packet;

@@ -29,8 +29,8 @@ impl fmt::Debug for QueueLength {
     }
 }
 
-/// The current length of a queue, the time up to which it is counted, and two statistics of the
-/// length so far: its maximum, and the integral of its square.
+/// The current length of a queue, and two statistics of the length so far: its maximum, and the
+/// integral of its square. `since` is the time up to which the statistics are complete.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     now: u64,

@@ -72,7 +72,8 @@ impl Server {
         }
     }
 
-    /// Returns when the last packet served has departed. A packet that arrives earlier must wait.
+    /// Returns the departure time of the last packet served; this time may be in the future. A
+    /// packet that arrives earlier must wait.
     #[inline]
     pub(crate) fn free_at(&self) -> Time {
         match self {

@@ -135,7 +135,8 @@ fn packets_already_accepted_keep_their_departure_or_follow_the_new_rate() {
     assert_eq!(step(RateChange::Keep), kept);
     // At the change to 24 Mbit/s, half of the second packet is left, which takes 0.25 ms instead of
     // 0.5 ms. In the remaining 1.25 ms at this rate, two more packets and half of the fifth packet
-    // are sent. The other half of the fifth packet is sent after the pause.
+    // are sent. The other half of the fifth packet is sent after 9 ms, because the rate is 0 from 7
+    // to 9 ms.
     let followed = [5_000_000, 5_750_000, 6_250_000, 6_750_000, 9_500_000, 10_500_000];
     assert_eq!(step(RateChange::Follow), followed);
 }

@@ -9,10 +9,10 @@
 //! ns, but a timer fires between two steps. The time from the last step to the firing (the phase)
 //! depends on all earlier timers.
 //!
-//! If the clock still shows a time before the timer's time when the timer fires, the kernel arms
-//! the timer again, and the timer takes effect a step late. A timer that fires a clock step late
-//! can change an RTT sample by a microsecond. With such a sample, BBR's bandwidth changes by one
-//! unit, which shifts every burst of the next ten round trips.
+//! At the moment in which a timer fires, the clock may still show a time before the timer's
+//! deadline. The kernel then arms the timer again, and the timer takes effect a step late. A timer
+//! that fires a clock step late can change an RTT sample by a microsecond. With such a sample,
+//! BBR's bandwidth changes by one unit, which shifts every burst of the next ten round trips.
 //!
 //! The closed-loop replay simulates timers that fire late. The phase at which a timer fired in the
 //! recorded run is unknown, because it depends not only on TCP's timers but also on timers that are

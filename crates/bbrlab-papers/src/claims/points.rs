@@ -31,8 +31,9 @@ fn with(point: &Point, key: &str, value: Value) -> Point {
     point
 }
 
-/// Replaces each parameter point by one point per value of each open key. A key is open if the rows
-/// for a metric differ in it, and neither the point nor the metric's call sets it.
+/// Replaces each parameter point by one point per combination of the open keys' values that the
+/// rows have. A key is open if the rows for a metric differ in it, and neither the point nor the
+/// metric's call sets it.
 ///
 /// # Errors
 /// Fails if the expression is invalid.

@@ -2,7 +2,8 @@
 //! two lists of settings: settings that reproduce an artifact on purpose, and causes. An artifact
 //! is an effect in printed numbers that comes from the paper's simulator, its method or misprints,
 //! not from the algorithm. A cause is a setting in which a claim is true, although it is false
-//! under the profile `linux`. The claim may therefore fail because of what this setting changes.
+//! under the profile `linux`. The changes that this setting makes may therefore be the reason why
+//! the claim is false under `linux`.
 //!
 //! The settings of an artifact are overrides of a built-in scenario. The paper's data file
 //! describes these settings as text, in the artifact's key `reproduce`.

@@ -435,6 +435,10 @@ mod tests {
         }
     }
 
+    /// Compares the verdict on a claim with `expected`: the name of the verdict, in brackets the
+    /// 95 % interval of the share of seeds with which the claim is true, and the reason. The data
+    /// file's own reason is replaced by `…`. `here` is whether the claim is true; `there` is
+    /// whether it is true with the setting of artifact a01.
     fn check(id: &str, here: bool, there: Option<bool>, expected: &Expect) {
         let under = there.map(|is_true| UnderSetting {
             of: "a01".to_owned(),

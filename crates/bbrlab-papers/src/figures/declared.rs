@@ -215,7 +215,8 @@ struct FigureText {
     shows: Vec<Shows>,
 }
 
-/// A stack of panels, from top to bottom.
+/// A stack: panels that are drawn one below the other, one panel for each entry of `shows` in
+/// [`FigureText`].
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stack {

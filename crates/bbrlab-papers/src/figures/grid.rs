@@ -34,9 +34,8 @@ pub(super) fn table(
         let found = combinations(meant.iter().map(|row| row.keys.as_slice()), &keys);
         let mut sides = Vec::new();
         for values in found {
-            // If `names` begins with `metric`, all rows or columns of the table's first metric
-            // precede those of its second metric. Otherwise, as in most tables, the metrics of one
-            // combination of key values are next to each other.
+            // If `names` contains `metric`, each combination of key values has one row or column
+            // per metric of the table. These are next to each other.
             let is_named = names.iter().any(|name| name == METRIC);
             let metrics: &'static [String] = if is_named { &grid.metrics } else { &[] };
             if metrics.is_empty() {
@@ -49,6 +48,8 @@ pub(super) fn table(
                 }));
             }
         }
+        // If `names` begins with `metric`, all rows or columns of the table's first metric precede
+        // those of its second metric.
         if has_metric(names.first()) && names.len() > 1 {
             sides.sort_by_key(|side| {
                 grid.metrics.iter().position(|one| Some(one.as_str()) == side.metric)

@@ -59,9 +59,8 @@ fn write(root: &Path, kept: &str, text: &str) -> Result<(), String> {
 
 /// Merges the lists that the documents of `reproduce --json` have under the key `of`. The entries
 /// are in the order in which the documents first have them. An entry of a later document replaces
-/// the entry with the same value of `key`. If the later document has another commit than the first
-/// document, each of its entries gets this commit as `commit`, unless the entry has a commit
-/// already.
+/// the entry with the same value of `key`. An entry without a `commit` gets the commit of the
+/// entry's own document, if this is not the commit of the first document.
 fn merged(documents: &[Value], of: &str, key: &str) -> Result<Vec<Value>, String> {
     let mut all: Vec<Value> = Vec::new();
     for document in documents {

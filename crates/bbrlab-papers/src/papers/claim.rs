@@ -18,7 +18,8 @@ pub enum Published {
     Prose,
 }
 
-/// The result that the data file expects for a claim under the `linux` profile.
+/// The result that the paper's data file, `papers/NAME.toml`, expects for a claim under the `linux`
+/// profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// The claim should be true.
@@ -26,7 +27,7 @@ pub enum Expected {
     /// The claim should be false, because the paper's result comes from an artifact of the paper's
     /// setup and not from the algorithms.
     Artifact,
-    /// The data file expects neither result.
+    /// The paper's data file expects neither result.
     Unsure,
 }
 
@@ -54,7 +55,7 @@ pub struct Claim {
     /// If the printed numbers refute the claim: the number of printed points at which the claim is
     /// true, as text.
     pub holds_at: Option<String>,
-    /// The result that the data file expects under the `linux` profile.
+    /// The result that the paper's data file expects under the `linux` profile.
     pub expected: Expected,
     /// The reason for the expectation.
     pub reason: String,

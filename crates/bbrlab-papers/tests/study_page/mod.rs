@@ -143,8 +143,8 @@ fn changes(paper: &Paper, claims: &[&Value]) -> String {
     let mut out = String::from(
         "\n## Changes that make failing claims true\n\n\
          `bbrlab run EXPERIMENT OPTIONS`, with the experiment and the options in the last column, computes the changed runs. \
-         Add `--set repeat=20` for the seeds of the study. `bbrlab reproduce EXPERIMENT` judges the changes and prints \
-         such a command for each claim.\n\n\
+         Add `--set repeat=20` for the seeds of the study. `bbrlab reproduce EXPERIMENT` judges the claims with \
+         these changes, and prints the `bbrlab run` command for each claim.\n\n\
          | claim | change | points | seeds | experiment and options |\n| --- | --- | --- | --- | --- |\n",
     );
     let mut required = Vec::new();
@@ -195,8 +195,8 @@ fn artifacts(paper: &Paper, results: &Value, explanations: &Value) -> String {
          The [notes](#notes) list the switches that are *enough* (the claim is true with this \
          switch alone) and *needed* (the claim is false without this switch). If the run for one of these two lists is \
          impossible with a switch, that list leaves out the switch.\n\n\
-         If the setting makes a claim true with the first seed, but not with twenty seeds, the needed switches are those \
-         without which the claim is false with the first seed. These switches say little about the other seeds.\n\n",
+         The needed switches are found with the first seed only. If the setting makes a claim true with the first seed, but \
+         not with twenty seeds, the needed switches say little about the other seeds.\n\n",
     );
     out.push_str(&commits(paper, explanations, &[("explanations", "claim")]));
     out.push_str("| claim | verdict | setting | what makes it |\n| --- | --- | --- | --- |\n");

@@ -12,9 +12,11 @@
 //!
 //! If at least two older ACKs may be dropped, the filter drops the oldest of them, and no other.
 //! The new packet and at least one of these older ACKs therefore stay. If only one older ACK may be
-//! dropped, only the aggressive filter drops it, and only if this ACK is directly before the new
-//! packet in the queue and has the same ECN flags as the new packet. An ACK is never dropped if the
-//! flow's next ACK has other ECN flags, because the change shows which packets were marked.
+//! dropped, the conservative filter keeps it. The aggressive filter drops it if it is directly
+//! before the new packet in the queue and has the same ECN flags as the new packet.
+//!
+//! An ACK is never dropped if the flow's next ACK has other ECN flags, because the change shows
+//! which packets were marked.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_ack_filter`, `cake_tcph_may_drop`,
 //! `cake_tcph_sack_compare`.

@@ -20,7 +20,8 @@
 //!    packet at its sender. In the kernel, a packet's memory depends on the driver.
 //! 2. There may be a limit in packets or bytes on the wire, in addition to the memory limit. A
 //!    packet that goes into service at once does not count against this additional limit.
-//! 3. The timer does not wake up while no packet waits, because such wake-ups have no effect.
+//! 3. The shaper's timer does not wake up while no packet waits, because such wake-ups have no
+//!    effect.
 //! 4. After 256 consecutive quanta of zero in one call of `dequeue`, a flow gets a quantum of one
 //!    byte. The kernel has no such limit: its loop ends only because random numbers vary.
 //! 5. See `ack_filter.rs` for the deviation of the ACK filter.

@@ -258,7 +258,8 @@ mod tests {
         HostHashes { destination, source, flow }
     }
 
-    /// Returns the queue for a packet of the flow with these hashes, and gives the flow a backlog.
+    /// Returns the queue for a packet of the flow with these hashes. If no flow uses the queue, the
+    /// flow takes it as a bulk flow, as if packets waited; no packet is added to the queue.
     fn join(tin: &mut Tin, hashes: &HostHashes) -> u16 {
         let at = tin.queue_for(CakeFlows::TripleIsolate, hashes);
         if tin.flow(at).set == Set::Free {

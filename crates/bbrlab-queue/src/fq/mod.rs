@@ -13,8 +13,8 @@
 //! As in the kernel, a flow's band is set only after the flow has joined a list. A new flow
 //! therefore joins the list of band 0, although its packets count for their own band. While flows
 //! of band 1 or 2 are served, the first packet of a new flow waits until the served band has used
-//! up its credit, even if the packet's own band is the served one. The credit of the best-effort
-//! band (band 1) is 192 KiB.
+//! up its credit. The packet waits even if its own band is the served one. The credit of the
+//! best-effort band (band 1) is 192 KiB.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`.
 //! Deviations:

@@ -42,7 +42,8 @@ pub(super) struct Flow {
     /// Time in jiffies at which the flow left its list; `None` while it is in a list.
     pub(super) detached: Option<u64>,
     is_known: bool,
-    /// Whether this flow is the child in its bucket's tree; the root is the bucket's other flow.
+    /// Whether this flow is the child in its bucket's tree. If so, the root is the bucket's other
+    /// flow.
     is_child: bool,
     /// The key of the other flow in the same bucket, or [`NONE`].
     other: Key,
@@ -100,7 +101,8 @@ impl Table {
         if !is_known {
             let flow = &mut self.flows[usize::from(key)];
             let is_child = has_other;
-            // As in the kernel, the band of a new flow is 0, and not the band of the removed flow.
+            // `flow` can have the data of an earlier flow with this key that was removed. As in the
+            // kernel, the band of the new flow is 0, and not the band of the removed flow.
             *flow = Flow { credit, band: 0, is_known: true, is_child, ..*flow };
             flow.detached = Some(detached_at(jiffies));
         }

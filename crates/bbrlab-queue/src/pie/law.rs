@@ -416,8 +416,10 @@ mod tests {
     #[test]
     fn steps_are_smaller_while_the_probability_is_small() {
         // RFC 8033, 5.1, scales the step with the probability. The factor is 1/2048 below a
-        // probability of 0.000001, grows in stages to 1/2 below 0.1, and is 1 from 0.1 on. The step
-        // is 2/16 x 0.08 s + 20/16 x 0.08 s = 0.11.
+        // probability of 0.000001, grows in stages to 1/2 below 0.1, and is 1 from 0.1 on. Before
+        // the scaling, the step is 2/16 Hz x 0.08 s + 20/16 Hz x 0.08 s = 0.11. Alpha (2/16 Hz)
+        // applies to the waiting time of 95 ms less the target of 15 ms. Beta (20/16 Hz) applies to
+        // the waiting time less the previous waiting time of 15 ms.
         check(
             95,
             15,
@@ -515,8 +517,8 @@ mod tests {
             let drops_at = (1..100).find(|_| {
                 law.drops_early(&settings, 15_140, &packet(Ecn::NotEct), &mut Draw(draw))
             });
-            // Because 0.1 is rounded down, the sum of probabilities may reach its threshold one
-            // packet later.
+            // The probability, 0.1, is rounded down, so the sum of probabilities may reach its
+            // threshold, 0.85 or 8.5, one packet later.
             assert!(
                 matches!(drops_at, Some(n) if n == dropped || n == dropped + 1),
                 "{drops_at:?}"

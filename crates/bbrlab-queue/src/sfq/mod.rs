@@ -15,8 +15,8 @@
 //! 3. The first period of `perturb` begins with the first packet, and the timer fires on time. In
 //!    the kernel, the first period begins when the discipline is set up, and an idle processor may
 //!    defer the timer. After the timer has fired, packets are hashed again only at the next call of
-//!    `enqueue` or `dequeue`. This delay has only one effect: a packet whose new slot is full is
-//!    dropped later.
+//!    `enqueue` or `dequeue`. The kernel hashes them when the timer fires. This difference has only
+//!    one effect: a packet whose new slot is full is dropped later than in the kernel.
 
 mod depths;
 

@@ -92,7 +92,7 @@ impl Shape {
         };
         let height = height.ceil();
         format!(
-            "the size leaves no room for {rows} {what}: choose a height of {height} {unit}, or fewer"
+            "the size leaves no room for {rows} {what}: choose fewer {what}, or a height of {height} {unit}"
         )
     }
 }

@@ -239,7 +239,7 @@ fn of_some_seeds(
     let &(n, seeds, _) = found.iter().min()?;
     let names: Vec<&str> = found.iter().map(|(_, _, name)| name.as_str()).collect();
     Some(Block::Sentence(format!(
-        "not from all seeds, because some runs have no value: {} (from {n} of {seeds} seeds at least)",
+        "some runs have no value, so the means of these columns do not include all seeds: {} (the fewest: {n} of {seeds} seeds)",
         names.join(", ")
     )))
 }
@@ -286,7 +286,7 @@ fn waits(groups: &[Group]) -> Option<Block> {
     })
 }
 
-/// The group of flows, run or link that a column describes.
+/// The subject of a column: a group of flows, the whole run, or a link.
 #[derive(Clone, Copy)]
 enum Of<'a> {
     /// The group of flows with this index; for a metric of the run, the index has no effect.
@@ -439,7 +439,7 @@ mod tests {
         // interval is 2.447 * 0.378 / sqrt(7) = 0.350.
         for part in [
             "0.9 ±0.3",
-            "not from all seeds, because some runs have no value: bbr1 FCT p50 (from 1 of 7 seeds at least)",
+            "some runs have no value, so the means of these columns do not include all seeds: bbr1 FCT p50 (the fewest: 1 of 7 seeds)",
             "lost or corrupt",
         ] {
             assert!(text.contains(part), "{part}:\n{text}");

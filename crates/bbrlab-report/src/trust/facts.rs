@@ -177,27 +177,27 @@ pub(super) const FACTS: &[Fact] = &[
     ),
     by_text!(
         "bbr_prime",
-        "follows the thesis’s text; the code shared with bbr1 is validated by bbr1’s traces",
+        "follows the text of Lanigan’s thesis; the code shared with bbr1 is validated by bbr1’s traces",
         "`bbr_prime_drains_for_as_long_as_the_queue_is_there` in `bbr1/tests.rs`"
     ),
     by_text!(
         "bbr_hsr",
-        "follows the thesis’s text; the code shared with bbr1 is validated by bbr1’s traces",
+        "follows the text of Lanigan’s thesis; the code shared with bbr1 is validated by bbr1’s traces",
         "`bbr_hsr_*` in `bbr1/tests.rs`"
     ),
     by_text!(
         "bbrplus",
-        "follows the thesis’s text; the code shared with bbr1 is validated by bbr1’s traces",
+        "follows the text of Lanigan’s thesis; the code shared with bbr1 is validated by bbr1’s traces",
         "`bbrplus_*` in `bbr1/tests.rs`"
     ),
     by_text!(
         "delay_bbr",
-        "follows the thesis’s text; the code shared with bbr1 is validated by bbr1’s traces",
+        "follows the text of Lanigan’s thesis; the code shared with bbr1 is validated by bbr1’s traces",
         "`delay_bbr_*` in `bbr1/tests.rs`"
     ),
     by_text!(
         "bbr_acd",
-        "follows the paper’s text; the code shared with bbr1 is validated by bbr1’s traces",
+        "follows the text of Mahmud’s paper; the code shared with bbr1 is validated by bbr1’s traces",
         "The tests `bbr_acd_*` in `bbr1/tests.rs`"
     ),
     fact(
@@ -222,7 +222,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Queue, "droptail"),
         Evidence::Exact,
-        "2,558 packets of the log of Linux’s pfifo, 0 differ; the 307 runs on dumbbells have this queue",
+        "2,558 packets of the log of Linux’s pfifo, 0 differ; the 307 recorded runs of Linux have such a queue at the bottleneck",
         QUEUES,
         &["q_serial_pfifo 2,558 0"],
     ),

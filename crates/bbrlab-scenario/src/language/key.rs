@@ -1,9 +1,10 @@
-//! The type that defines a scenario's key in one row: its reader, its writer and its meaning.
+//! [`Key`], the type of a table row that defines one key of a scenario: the key's reader, writer
+//! and meaning.
 //!
-//! The tables with these rows are in `stack.rs`, `link/keys.rs`, `flow/keys.rs` and `spec.rs`. The
-//! rows have the order in which the keys are read. The reader, the canonical text, "did you mean",
-//! the tables of `docs/scenario-files.md` and the JSON Schema are generated from the rows. The
-//! default of a key is the default of the field in which its value is stored.
+//! The tables of keys are in `stack.rs`, `link/keys.rs`, `flow/keys.rs` and `spec.rs`. The rows
+//! have the order in which the keys are read. The reader, the canonical text, "did you mean", the
+//! tables of `docs/scenario-files.md` and the JSON Schema are generated from the rows. The default
+//! of a key is the default of the field in which its value is stored.
 //!
 //! A key with an ordinary value, such as a time or a choice, needs no row in these files if the
 //! key's field is in a struct of settings. [`keys_of`] derives such keys from the table `SETTINGS`

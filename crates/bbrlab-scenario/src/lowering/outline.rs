@@ -10,9 +10,9 @@ use crate::keys::spec::Spec;
 use crate::lowering::lower::Network;
 use crate::lowering::route::links_on;
 
-/// The common properties of all runs of a sweep point: the network, and the number and start times
-/// of flows for each `[[flows]]` table. The outline has no list of flows, because the start times
-/// of flows depend on the seed.
+/// The common properties of all runs of a sweep point: the network, and for each `[[flows]]` table
+/// the number of flows and their start times before the random jitter. The outline has no list of
+/// single flows, because a flow's start time with jitter depends on the seed.
 #[derive(Clone, Debug)]
 pub struct Outline {
     /// The simulated duration of a run.

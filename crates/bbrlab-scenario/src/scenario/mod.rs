@@ -25,8 +25,9 @@ use bbrlab_run::{Outside, Run, SweepPoint};
 use sweep::Sweep;
 
 /// The first line of a run's `scenario.toml`, if the file has keys that have no effect in this run.
-/// These keys act at other points of the run's sweep. The parser accepts such keys in a text that
-/// begins with this line, so a change of the line would make the parser reject older files.
+/// Such keys may have an effect at other points of the run's sweep. The parser accepts such keys in
+/// a text that begins with this line, so a change of the line would make the parser reject older
+/// files.
 const IDLE: &str = "# Keys here may act at other points of the sweep only.\n";
 
 /// Bytes of a line of `point_hashes`: 64 hexadecimal digits and a line feed.

@@ -135,8 +135,8 @@ fn assert_same_messages(lines: &str) -> bool {
     !of_link.is_empty()
 }
 
-/// Returns the keys that `[[links]]` and `[bottleneck]` share, read from the message about an
-/// unknown key.
+/// Returns the keys of `[bottleneck]`, read from the message about an unknown key. `[[links]]` has
+/// the same keys and, in addition, `name`.
 fn keys() -> Vec<String> {
     let told = mistakes("[bottleneck]\n", "no_such_key = 1");
     let keys = told[0].notes[0].strip_prefix("keys of `bottleneck`: ");

@@ -4,8 +4,8 @@
 use bbrlab_scenario::{BUILTINS, Scenario, plain_name};
 use expect_test::expect;
 
-/// Writes a scenario as text and reads the text. The files that the scenario named are no longer
-/// available; the scenario's name stays the same.
+/// Writes a scenario as text and parses the text under the same name, without access to files. If
+/// the scenario names files, the text must contain their contents.
 fn again(scenario: &Scenario) -> Scenario {
     let text = scenario.to_toml();
     match Scenario::parse(scenario.name(), "again", &text, None, &[]) {

@@ -3,8 +3,8 @@
 //! Each test case runs with `bbr3_ietf` and `bbr3`. All requirements must hold for `bbr3_ietf`.
 //! Linux's `bbr3` differs from the draft, so the expected text lists the requirements that `bbr3`
 //! does not meet, with the measured values. The paths have 10 Mbit/s x 40 ms and 1 Gbit/s x 10 ms
-//! (A.15 later raises these rates tenfold, A.16 lowers them to a tenth). A.14 needs a BDP below one
-//! packet and runs at 64 kbit/s x 40 ms.
+//! (during the run, A.15 raises the rate tenfold, and A.16 lowers it to a tenth). A.14 needs a BDP
+//! below one packet and runs at 64 kbit/s x 40 ms.
 //!
 //! Where the draft contradicts itself (letters refer to `docs/algorithms/bbr3_ietf.md`):
 //!
@@ -141,10 +141,10 @@ fn a_6_exiting_probe_up_on_loss_when_application_limited() {
     check(
         probe_bw::exiting_up_on_loss,
         &expect![[r#"
-            bbr3_ietf 10 Mbit/s x 40 ms: holds: application-limited in UP; left because of loss; to PROBE_BW_DOWN, by the end of the ACK in PROBE_BW_CRUISE; inflight_longterm unchanged
-            bbr3_ietf 1 Gbit/s x 10 ms: holds: application-limited in UP; left because of loss; to PROBE_BW_DOWN, by the end of the ACK in PROBE_BW_CRUISE; inflight_longterm unchanged
-            bbr3 10 Mbit/s x 40 ms: holds: application-limited in UP; left because of loss; to PROBE_BW_DOWN, by the end of the ACK in PROBE_BW_CRUISE; inflight_longterm unchanged
-            bbr3 1 Gbit/s x 10 ms: holds: application-limited in UP; left because of loss; to PROBE_BW_DOWN, by the end of the ACK in PROBE_BW_CRUISE; inflight_longterm unchanged
+            bbr3_ietf 10 Mbit/s x 40 ms: holds: application-limited in UP; left because of loss; to PROBE_BW_DOWN and, with the same ACK, to PROBE_BW_CRUISE; inflight_longterm unchanged
+            bbr3_ietf 1 Gbit/s x 10 ms: holds: application-limited in UP; left because of loss; to PROBE_BW_DOWN and, with the same ACK, to PROBE_BW_CRUISE; inflight_longterm unchanged
+            bbr3 10 Mbit/s x 40 ms: holds: application-limited in UP; left because of loss; to PROBE_BW_DOWN and, with the same ACK, to PROBE_BW_CRUISE; inflight_longterm unchanged
+            bbr3 1 Gbit/s x 10 ms: holds: application-limited in UP; left because of loss; to PROBE_BW_DOWN and, with the same ACK, to PROBE_BW_CRUISE; inflight_longterm unchanged
         "#]],
     );
 }
@@ -206,10 +206,10 @@ fn a_11_skipping_probe_rtt_due_to_application_limited_sending() {
     check(
         probe_rtt::skipping_after_idle,
         &expect![[r#"
-        bbr3_ietf 10 Mbit/s x 40 ms: holds: inflight 0 for more than 5 s; idle_restart on sending; no PROBE_RTT in the 2 s after
-        bbr3_ietf 1 Gbit/s x 10 ms: holds: inflight 0 for more than 5 s; idle_restart on sending; no PROBE_RTT in the 2 s after
-        bbr3 10 Mbit/s x 40 ms: holds: inflight 0 for more than 5 s; idle_restart on sending; no PROBE_RTT in the 2 s after
-        bbr3 1 Gbit/s x 10 ms: holds: inflight 0 for more than 5 s; idle_restart on sending; no PROBE_RTT in the 2 s after
+        bbr3_ietf 10 Mbit/s x 40 ms: holds: inflight 0 after a pause of 6 s; idle_restart on sending; no PROBE_RTT in the 2 s after
+        bbr3_ietf 1 Gbit/s x 10 ms: holds: inflight 0 after a pause of 6 s; idle_restart on sending; no PROBE_RTT in the 2 s after
+        bbr3 10 Mbit/s x 40 ms: holds: inflight 0 after a pause of 6 s; idle_restart on sending; no PROBE_RTT in the 2 s after
+        bbr3 1 Gbit/s x 10 ms: holds: inflight 0 after a pause of 6 s; idle_restart on sending; no PROBE_RTT in the 2 s after
     "#]],
     );
 }

@@ -135,7 +135,8 @@ fn bbr2_and_bbr3_need_to_be_asked_for_ecn() {
     }
 }
 
-/// Runs a flow for 30 s over a link with a marking threshold.
+/// Runs a flow for 30 s over one link. If the lines `ecn` make the flow ECN-capable, the link has a
+/// marking threshold.
 fn one(cc: &str, rate: u32, rtt: u32, buffer: u32, threshold: u32, ecn: &str) -> Outcome {
     // A scenario with `ecn_threshold` but without an ECN-capable flow is invalid.
     let threshold =

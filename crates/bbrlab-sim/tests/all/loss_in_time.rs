@@ -38,8 +38,9 @@ fn download_s(loss: &str) -> f64 {
 ///
 /// The Gilbert-Elliott chain with the parameters p and r changes its state only when
 /// packets pass. With this chain, the download takes several times as long as with bursts that end
-/// after a time. If a burst begins at the end of a cwnd of packets, each timeout sends only one
-/// packet of the burst, so the burst lasts for as many timeouts as it has packets.
+/// after a time. If the chain enters its state with losses at the last packets that cwnd allows,
+/// only timeouts send further packets, each timeout one packet. The burst then lasts for one
+/// timeout per packet that the chain still loses.
 #[test]
 fn a_burst_ends_after_its_time_whether_or_not_packets_pass() {
     let in_time =

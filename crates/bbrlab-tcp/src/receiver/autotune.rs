@@ -92,7 +92,7 @@ impl Autotune {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
+        reason = "in a recovery, this function runs for nearly every segment that arrives"
     )]
     fn update_rtt(&mut self, sample_us: u32, by_window: bool) {
         let old = self.rtt_us;

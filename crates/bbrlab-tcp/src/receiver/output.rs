@@ -152,7 +152,7 @@ impl Receiver {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
+        reason = "this function runs for nearly every segment above a hole"
     )]
     fn compress_ack(&mut self, host: &mut impl Host) {
         if self.compressed_ack >= COMP_SACK_NR {

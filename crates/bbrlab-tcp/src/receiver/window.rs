@@ -312,7 +312,7 @@ impl Window {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
+        reason = "in a recovery, this function runs for nearly every segment that arrives"
     )]
     pub(super) fn grow(&mut self, len: u32, truesize: u32, rcv_mss: u32) -> bool {
         let room = self.room_to_grow();

@@ -153,8 +153,9 @@ enum Nonagle {
     /// Nagle's algorithm is off: by the application's choice, or because the call sends a probe,
     /// F-RTO's new data or a FIN.
     Off,
-    /// Nagle's algorithm holds back no segment of this call, because the application is still
-    /// writing, or because more data follows. Windows and pacing still limit what is sent.
+    /// Nagle's algorithm holds back no segment of this call. Used within a `send()`, when an skb is
+    /// full or the send buffer is full, and for an skb that is not the last: no data will be added
+    /// to such an skb. Windows and pacing still limit what is sent.
     Push,
 }
 
@@ -537,7 +538,8 @@ impl Sender {
     /// Processes an expired timer.
     #[inline]
     pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
-        // The pacing timer fires before almost every packet, so a separate function handles it.
+        // The pacing timer fires before almost every packet, all other timers rarely. Only the
+        // function for the other timers is therefore `#[cold]`.
         if timer == TimerId::Pacing {
             self.on_pacing_timer(now, host);
         } else {

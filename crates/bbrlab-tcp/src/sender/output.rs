@@ -306,7 +306,10 @@ impl Sender {
     /// is true if each burst is one segment ([`Sending::Segments`]). If `nonagle` is `None`, the
     /// socket's own option applies, which is read only when `write_xmit` is called.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one of the two callers is the pacing timer")]
+    #[expect(
+        clippy::inline_always,
+        reason = "one copy is for the pacing timer, one for all other callers"
+    )]
     fn write_full_bursts<const SINGLE: bool>(
         &mut self,
         nonagle: Option<Nonagle>,

@@ -177,8 +177,8 @@ impl Sender {
             return false;
         }
         let Some(seq) = self.board.lost_segment(at, mss) else { return false };
-        // For a plain sender (see [`Sending`]), only the peer's window limits the data that may be
-        // sent.
+        // In a plain sender (see [`Sending`]), only the peer's window limits the highest sequence
+        // number that may be sent.
         debug_assert_eq!(self.right_edge(), self.window_end());
         let room = self.right_edge().wrapping_sub(seq);
         if before(seq, self.conn.snd_una) || room.cast_signed() < mss.cast_signed() {

@@ -278,7 +278,8 @@ impl Rig<World> {
         self.notes.digest.add_state(&sender.info());
     }
 
-    /// Informs the sender, before its next event, of an idle pacing timer that has fired.
+    /// Informs the sender that an idle pacing timer (see [`Totals`]) has fired, if the sender has
+    /// not been informed yet. Called just before the sender's next event.
     fn catch_up(&mut self, sender: &mut Sender) {
         if let Some(at) = self.notes.lapsed_at.take() {
             sender.pacing_lapses(at);

@@ -38,7 +38,8 @@ pub(super) const TIMEOUT_MIN_US: u32 = 2_000;
 /// Up to this number of ticks, counting the ticks one by one is faster than a division.
 const TICKS_COUNTED: u32 = 8;
 
-/// The parts of the host's clock that the congestion control does not read.
+/// The parts of the host's clock that are not in `Conn`, the struct that the congestion control
+/// reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     /// The time of the current event in microseconds. Linux: `tcp_mstamp`.
@@ -424,10 +425,10 @@ impl Sender {
         self.restart_rto(host);
     }
 
-    /// Restarts the retransmission timeout after an RTT sample, as [`Self::restart_rto`] does. The
-    /// sender must compute the timeout as Linux does. In the usual case, `restart_rto` is not
-    /// called: the timer is set neither for RACK's reordering timeout nor for a loss probe, and
-    /// pacing delays the next packet by less than a jiffy.
+    /// Restarts the retransmission timeout after an RTT sample, as [`Self::restart_rto`] does. May
+    /// be called only in a sender that computes the timeout as Linux does. In the usual case,
+    /// `restart_rto` is not called: the timer is set neither for RACK's reordering timeout nor for
+    /// a loss probe, and pacing delays the next packet by less than a jiffy.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function runs for most ACKs of a recovery")]
     pub(super) fn restart_exact_rto(&mut self, host: &mut impl Host) {
@@ -445,8 +446,8 @@ impl Sender {
         }
     }
 
-    /// Restarts the retransmission timeout, as [`Self::rearm_rto`] does, while at least one packet
-    /// is in flight.
+    /// Restarts the retransmission timeout, as [`Self::rearm_rto`] does. At least one packet must
+    /// be in flight.
     #[inline(never)]
     fn restart_rto(&mut self, host: &mut impl Host) {
         let rto = match self.timer.pending {

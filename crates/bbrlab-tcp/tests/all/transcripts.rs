@@ -56,8 +56,9 @@ const FLAGS: [(char, u8); 7] = [
 ];
 
 /// The time in milliseconds that the sender's clock shows at time 0 of the transcript. This time is
-/// not 0, because a stamp of 0 means "none". This time is a multiple of every slot length of the
-/// timer wheel, so that timers fall into the same slots as with a clock that starts at 0.
+/// not 0, because a stamp of 0 means "none". This time is a multiple of all slot lengths of the
+/// timer wheel up to 32,768 jiffies, so that timers fall into the same slots as with a clock that
+/// starts at 0. Only timers more than 2 million jiffies ahead fall into longer slots.
 const BOOT_MS: u32 = 1 << 15;
 
 /// The transcript so far.

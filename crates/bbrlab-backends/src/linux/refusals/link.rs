@@ -208,7 +208,7 @@ fn of_changing_delay(link: &Link, at: Place, is_shared: bool, all: &mut Refusals
         reorder.is_none() || !has_random_delay && delay_steps.is_none() && !is_slots,
         at,
         "reorder",
-        "has one kind of random delay per link",
+        "has no reordering together with `jitter`, a changing delay or slots",
         Some("`jitter` with `keep_order = false`"),
     );
     all.unless(

@@ -19,7 +19,8 @@ const RETRANS: i64 = 0x82;
 
 pub(super) struct Rate {
     sampler: RateSampler,
-    /// The rate sample of the current ACK. Event 3 completes the sample; then a new sample begins.
+    /// The rate sample of the current ACK. A trace's event 3 (see the module's text) completes the
+    /// sample; then a new sample begins.
     ack: AckRate,
     /// For each packet, by its `skb_id`, the sampler's stamps.
     stamps: BTreeMap<i64, SkbStamps>,

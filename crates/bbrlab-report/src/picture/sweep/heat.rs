@@ -181,7 +181,7 @@ fn keys<'a>(
     match swept.iter().find(|key| *key != across && *key != up) {
         None => Ok((across, up)),
         Some(key) => Err(format!(
-            "--heatmap: a cell would average the values {} of `{key}`; choose one with --where '{key}=VALUE', or other axes with --x and --by",
+            "--heatmap: a cell would average the metric over the values {} of `{key}`; choose one value with --where '{key}=VALUE', or other axes with --x and --by",
             values_of(groups, key).join(", ")
         )),
     }

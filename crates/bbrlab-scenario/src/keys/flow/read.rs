@@ -56,8 +56,8 @@ impl FlowSpec {
         }
     }
 
-    /// Checks that every flow starts before the run ends, including the last of `count` flows with
-    /// the largest `start_jitter`.
+    /// Checks that every flow starts before the run ends. The latest possible start is the start of
+    /// the last of the `count` flows plus the whole `start_jitter`.
     fn check_start(&self, reader: &mut Reader<'_>, keys: &Keys<'_>, duration: Span) {
         let first = u128::from(self.start.0);
         let last = first + u128::from(self.start_step.0) * u128::from(self.count - 1);

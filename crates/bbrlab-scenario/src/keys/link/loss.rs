@@ -108,8 +108,8 @@ pub(super) fn read_loss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Opt
 }
 
 /// Reads the mean time that the Gilbert-Elliott model stays in a state. The time must be at least 1
-/// microsecond: shorter states would cost computing time, although they have the effect of a
-/// constant ratio.
+/// microsecond. Shorter states would have the same effect as a constant loss ratio, but would cost
+/// more computing time.
 fn read_mean(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Span> {
     let mean = reader.positive_span(node, name)?;
     if mean < Span::from_micros(1) {

@@ -1,4 +1,4 @@
-//! `jitter` with a distribution: delays as netem draws them, and delays of Wi-Fi.
+//! `jitter` other than uniform delays from 0: delays as netem draws them, and delays of Wi-Fi.
 
 use bbrlab_link::{Distribution, Probability, RandomDelay};
 use bbrlab_units::Span;
@@ -40,7 +40,7 @@ pub(super) fn distributions() -> Vec<&'static str> {
     crate::language::key::names(&DISTRIBUTIONS)
 }
 
-/// A random delay with a distribution.
+/// A random delay as in netem, with a distribution, or as on Wi-Fi.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RandomDelaySpec {
     Netem { spread: Span, distribution: Distribution, correlation: Decimal, keep_order: bool },
@@ -48,8 +48,8 @@ pub(crate) enum RandomDelaySpec {
 }
 
 impl RandomDelaySpec {
-    /// The keys that only a delay with a distribution has. A `jitter` table with none of these keys
-    /// is uniform jitter.
+    /// The keys that only a delay as in netem or as on Wi-Fi has. A `jitter` table with none of
+    /// these keys is uniform jitter from 0 to `up_to`.
     pub(super) const KEYS: [&str; 4] = ["model", "spread", "distribution", "correlation"];
 
     /// Reads the value of `jitter`, a table with at least one of [`Self::KEYS`]. Returns `None` if

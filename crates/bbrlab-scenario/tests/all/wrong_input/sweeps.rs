@@ -210,7 +210,7 @@ fn settings() {
         `--set`: expected a key of the scenario
             --set flows[3].cc=reno     | --set 1:1-11 | found `flows[3]`, but there are 1 [[flows]], counted from 0
             --set flows[x].cc=reno     | --set 1:1-11 | found `flows[x]`, which has no index as in `flows[1]`
-            --set duration.x=1s        | --set 1:1-10 | found a key of `duration`, which is a string
+            --set duration.x=1s        | --set 1:1-10 | found a key of `duration`, but the value of `duration` is a string, which has no keys
             --set =1                   | --set 1:1-1 | found ``, which has an empty part
             --set links.a.rate=1Mbit/s | --set 1:1-12 | found `links`, but there is no [[links]]
         `flows[0].start`: expected a start before the end of the run, 10s

@@ -38,7 +38,7 @@ pub(crate) fn exiting_up_on_loss(case: &mut Case) {
     let too_high = case.rig.field("prev_probe_too_high") == 1;
     case.demand(too_high, "left because of loss");
     let down = case.has_entered_down();
-    case.demand(down, &format!("to PROBE_BW_DOWN, by the end of the ACK in {next}"));
+    case.demand(down, &format!("to PROBE_BW_DOWN and, with the same ACK, to {next}"));
     // Contradiction c in `docs/algorithms/bbr3_ietf.md`: the case expects a new
     // `inflight_longterm`, but the draft's code does not change it if the lost packet was
     // application-limited.

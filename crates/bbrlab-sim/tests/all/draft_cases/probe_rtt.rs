@@ -31,7 +31,7 @@ pub(crate) fn skipping_after_idle(case: &mut Case) {
     case.reach("PROBE_BW_CRUISE");
     case.rig.set_app(App::Paused);
     case.rig.run_for(Span::from_secs(6));
-    case.demand(case.inflight() == 0, "inflight 0 for more than 5 s");
+    case.demand(case.inflight() == 0, "inflight 0 after a pause of 6 s");
     case.rig.set_app(case.net.bulk());
     let restarts = case.rig.field("idle_restart") == 1;
     case.demand(restarts, "idle_restart on sending");

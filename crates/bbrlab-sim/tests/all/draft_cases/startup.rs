@@ -69,9 +69,9 @@ pub(crate) fn exiting_drain_on_inflight(case: &mut Case) {
     case.demand(to_probe_bw, &format!("to {state} after {rtts} RTTs"));
 }
 
-/// A.4: Exiting DRAIN Based on Time. Step 3 demands "Ensure C.inflight remains higher". With a
-/// bandwidth reduced by 10 %, inflight does not remain above `Inflight(1.0)` at a pacing gain of
-/// 0.5, so our test also triples the delay.
+/// A.4: Exiting DRAIN Based on Time. Step 3 demands "Ensure C.inflight remains higher"; this test
+/// takes this as higher than `Inflight(1.0)`. With a bandwidth reduced by 10 %, inflight does not
+/// remain above `Inflight(1.0)` at a pacing gain of 0.5, so our test also triples the delay.
 pub(crate) fn exiting_drain_on_time(case: &mut Case) {
     case.reach("DRAIN");
     let target = case.inflight_target();

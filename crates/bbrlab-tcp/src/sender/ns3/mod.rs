@@ -55,7 +55,8 @@ pub(super) struct Ns3 {
 }
 
 impl Ns3 {
-    /// Resets the values that belong to one recovery, because a recovery starts at `snd_una`.
+    /// Called when a recovery starts. Resets the values that belong to a single recovery: no ACK of
+    /// it has restarted the timeout yet, and rule 3 begins at `snd_una`.
     pub(super) fn start_recovery(&mut self, snd_una: u32) {
         self.is_rto_restarted = false;
         self.rule3_seq = snd_una;

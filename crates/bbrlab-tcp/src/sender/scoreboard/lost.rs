@@ -147,8 +147,8 @@ impl Scoreboard {
         self.search.restart();
     }
 
-    /// Removes all loss marks, and puts skbs that a timeout removed from the order by time back at
-    /// their old positions.
+    /// Removes all loss marks. If a timeout removed skbs from the order by time, also inserts these
+    /// skbs again at their old positions in this order.
     pub(crate) fn unmark_losses(&mut self) {
         let mut from = [NIL; 2];
         let mut id = self.queue.head();

@@ -11,8 +11,8 @@
 //!
 //! The order by time consists of two sorted lists: skbs sent once, and skbs sent again. Of two skbs
 //! in different lists, the skb with the earlier time is older. With equal times, the skb sent again
-//! is older. (Exception: an skb that is retransmitted at the same time as the youngest skb sent
-//! once is appended to the list of skbs sent once: `append_again`.)
+//! is older. There is one exception: if an skb is retransmitted at the time at which the youngest
+//! skb of the list of skbs sent once was sent, `append_again` appends it to this list.
 //!
 //! When an skb is split, its second half takes the slot of a new skb, after all other skbs. Links
 //! place the second half directly after the first half in both orders. Slots are freed in any
@@ -469,8 +469,8 @@ impl Queue {
     }
 
     /// Writes only the sequence numbers and flags of an unsent skb, into the slot of the next new
-    /// skb. The caller writes all other fields, including the number of segments, which
-    /// [`Self::place`] computes.
+    /// skb. The caller writes all other fields. For example, the caller [`Self::place`] computes
+    /// the number of segments.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function runs for every packet")]
     pub(super) fn place_begun(&mut self, written: Written) -> (SkbId, &mut Skb) {
@@ -988,7 +988,8 @@ impl Queue {
         self.append_again(id);
     }
 
-    /// Returns the youngest skb that was sent once, `NIL` if there is none.
+    /// Returns the youngest skb that was sent once, that is, never retransmitted: the last plain
+    /// skb or, without plain skbs, the last skb of `sorted`. Returns `NIL` if there is none.
     #[inline]
     fn youngest_once(&self) -> SkbId {
         if self.plain == self.end { self.sorted.tail } else { places_on(self.end, u32::MAX) }

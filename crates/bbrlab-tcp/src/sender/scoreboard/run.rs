@@ -35,8 +35,9 @@ pub(crate) struct Run {
     pub(super) memory: u32,
 }
 
-/// The extent of a run: its first slot in the ring, its numbers of skbs and segments, and the
-/// acknowledged bytes of one more skb.
+/// The extent of a run: the ring's slot of its first skb, its numbers of skbs and segments, and the
+/// acknowledged bytes of a last skb that is acknowledged in part. Each field means the same as in
+/// [`Run`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts {
     pub(super) first: SkbId,

@@ -320,7 +320,7 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "one copy is for ACKs with a DSACK, one for ACKs without"
+        reason = "of the two callers of `tag_sacked`, one passes no DSACK and needs no code for it"
     )]
     fn walk_blocks(
         &mut self,
@@ -529,11 +529,11 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// Does the first step of [`Self::tag_sacked`] for [`Reported::First`], if the new data begins
-    /// in the plain skb `id`: tags as SACKed the plain skbs, from `id` on, that the first block
-    /// covers entirely. Returns these skbs; [`Self::first_plain`] is then the skb after them.
-    /// Returns `None`, without any change, if this is impossible: for example, because `id` is not
-    /// plain or not covered entirely.
+    /// Tags as SACKed the plain skbs, from `id` on, that the first block covers entirely. This is
+    /// the first step of [`Self::tag_sacked`] for [`Reported::First`] if the first block's new data
+    /// (data that no earlier block reported) begins in the plain skb `id`. Returns the tagged skbs;
+    /// [`Self::first_plain`] is then the skb after them. Returns `None`, without any change, if
+    /// this is impossible: for example, because `id` is not plain or not covered entirely.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function has only one call site")]
     pub(crate) fn tag_plain(&mut self, Cursor(id): Cursor, blocks: &Blocks) -> Option<Run> {

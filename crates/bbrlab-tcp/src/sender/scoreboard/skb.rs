@@ -223,7 +223,8 @@ impl Skb {
         self.tstamp_ns / 1000
     }
 
-    /// Returns the number of payload bytes of every segment but the last. Linux: `tcp_skb_seglen`.
+    /// Returns the number of payload bytes of the skb's first segment. If the skb has several
+    /// segments, all segments but the last have this number. Linux: `tcp_skb_seglen`.
     pub(super) const fn seg_len(&self) -> u32 {
         if self.pcount == 1 { self.len() } else { self.gso_size as u32 }
     }
