@@ -148,7 +148,8 @@ fn describe(report: &LinuxReport) -> String {
     if !cwnd.is_empty() {
         let near = cwnd.iter().filter(|agreement| agreement.passes()).count();
         text.push_str(&format!(
-            "cwnd: {near} of {} points have {:.0} % of the cwnd samples within 2 packets or 5 %\n",
+            "cwnd: at {near} of {} points, bbrlab's cwnd is within 2 packets or 5 % of Linux's at {:.0} % or more of \
+             Linux's samples\n",
             cwnd.len(),
             CwndAgreement::AIM * 100.0
         ));

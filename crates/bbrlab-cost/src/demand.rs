@@ -39,9 +39,9 @@ pub(crate) struct Demand {
     /// Packets that the flow sends in addition to the packets at `rate`: before the first random
     /// loss, and to fill the buffer of a video player.
     pub(crate) before_loss: f64,
-    /// Packets that are in the network and in the send buffer when the application stops. The
-    /// number is zero if the source is slower than its path, because all data that the source wrote
-    /// has then been sent.
+    /// Estimate of the packets that are in the network and in the send buffer when the application
+    /// stops. If the source is slower than its path, the estimate is 0: all data has then left the
+    /// send buffer, and the packets in the network are neglected.
     pub(crate) after_stop: f64,
     /// Whether the flow is expected to send at the lower of two rates: `rate` and the rate of its
     /// links. If false, the lower rate is only an upper bound.

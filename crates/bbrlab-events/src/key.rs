@@ -125,7 +125,8 @@ pub fn tie(kind: Kind, id_tie: u64) -> u64 {
     ((kind as u64) << 60) | id_tie
 }
 
-/// Returns the bits that the kind of the sending event adds to the tie of an arrival at a link.
+/// Returns the bits that are added to the tie of a packet's arrival at a link. The bits contain the
+/// kind of the event that sent the packet.
 #[inline]
 pub fn sent_by(KindNumber(kind): KindNumber) -> u64 {
     kind << 56

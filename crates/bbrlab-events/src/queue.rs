@@ -526,8 +526,9 @@ mod tests {
     use crate::lazy_timers::TimerId;
     use bbrlab_units::Time;
 
-    /// A deadline that is too late for an entry of the tournament, because the 64 bits of an entry
-    /// contain both the deadline and the flow.
+    /// A deadline that is too late for an entry of the tournament. An entry has 64 bits. The
+    /// highest bit is 0 if the timer is armed, and with two flows the lowest bit is the flow's
+    /// number, so 62 bits are left for the deadline.
     const LATE: Time = Time(u64::MAX / 2);
 
     #[test]

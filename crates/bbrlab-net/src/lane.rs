@@ -12,8 +12,9 @@ use crate::chunks::{Chunks, Fifo};
 use crate::packet::{Packet, PacketData};
 
 /// A packet in a lane and its arrival time. With a TCP header as payload, this struct has the size
-/// of a cache line. The struct is not aligned to cache lines. If it were, growing the lanes' memory
-/// would copy it, and both copies would exist for a while.
+/// of a cache line. The struct is not aligned to cache lines, so that the memory of all lanes can
+/// grow where it is. Memory with such an alignment is copied into new memory when it grows, and for
+/// a while both the old and the new memory exist.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LanePacket<P> {
     at: Time,

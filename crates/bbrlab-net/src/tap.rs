@@ -166,12 +166,12 @@ impl Tap {
     }
 
     #[inline(always)]
-    #[expect(clippy::unused_self, reason = "the function with the feature `tap` uses `self`; this one does nothing")]
+    #[expect(clippy::unused_self, reason = "with the feature `tap`, this function uses `self`")]
     pub(crate) fn add<P: PacketData>(&mut self, _: (TapKind, Option<LinkId>, Time), _: &Packet<P>) {
     }
 
     #[inline(always)]
-    #[expect(clippy::unused_self, reason = "the function with the feature `tap` uses `self`; this one does nothing")]
+    #[expect(clippy::unused_self, reason = "with the feature `tap`, this function uses `self`")]
     pub(crate) fn add_stored<P: PacketData>(
         &mut self,
         _: (TapKind, Option<LinkId>, Time),

@@ -7,9 +7,9 @@
 use bbrlab_run::RunSummary;
 
 /// Returns a sentence that lists the groups with different numbers of flows in the two runs; `None`
-/// if there are none. The sentence calls the two runs by their `names`. If both runs have the same
-/// group names, the function returns `None` too: the numbers of flows then differ because the
-/// scenarios set different values of `count`.
+/// if there are none. The sentence calls the two runs by their `names`. The function also returns
+/// `None` if both runs have the same group names. If a group's numbers of flows differ in this
+/// case, the reason is that the scenarios set different values of `count`.
 pub(crate) fn merged_groups(names: [&str; 2], runs: [&RunSummary; 2]) -> Option<String> {
     let [first, other] = runs.map(|run| &run.flow_groups);
     let has_all = first.len() == other.len()

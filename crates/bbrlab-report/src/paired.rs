@@ -84,13 +84,14 @@ pub struct PairedMetric {
     pub seeds_to_decide: Option<SeedsToDecide>,
 }
 
-/// Compares the values of the swept key `wanted` with its value `against`, by default the key's
-/// first value in these runs.
+/// Compares the metrics at each value of the swept key `wanted` with the metrics at the key's
+/// reference value. The reference value is `against`; with `None`, it is the key's first value in
+/// these runs.
 ///
 /// # Errors
-/// Fails if the key is not swept, or if no run has its value `against`. Also fails if no run with
-/// the reference value can be paired with a run that differs in this key alone and has the same
-/// seed.
+/// Fails if the key is not swept, or if it has the value `against` in no run. Also fails if no run
+/// with the reference value can be paired with a run that differs in this key alone and has the
+/// same seed.
 pub fn paired(
     runs: &[RunSummary],
     wanted: &str,

@@ -1,4 +1,4 @@
-//! The settings of flows that the back end receives as the scenario gives them.
+//! Settings of flows. The back end receives these settings unchanged from the scenario.
 
 use bbrlab_stack::{Device, EcnMode, settings};
 use bbrlab_units::{BitRate, Span};

@@ -238,7 +238,7 @@ pub enum EcnMode {
 }
 
 impl EcnMode {
-    /// Whether the route has the low-latency feature.
+    /// Whether, in this mode, the flow's route has Linux's low-latency feature (`ECN_LOW`).
     #[must_use]
     pub fn is_low_latency(self) -> bool {
         matches!(self, Self::Low | Self::L4s)

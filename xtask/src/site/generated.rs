@@ -146,7 +146,7 @@ fn reproduced(root: &Path, site: &Path, names: &[String]) -> Result<String, Stri
 
 /// Extracts the figures of a Markdown report. For each experiment with figures, the returned text
 /// has the command that computes the experiment, and then the figures. At the end, the text lists
-/// the tables and figures that were not run.
+/// the tables and figures that the report does not show, because their runs were not computed.
 fn of_report(report: &str) -> String {
     let mut page = String::new();
     let mut missing = Vec::new();

@@ -331,4 +331,15 @@ mod tests {
         let digest = || result(&Ns3, &run).summary.digest.unwrap();
         assert_eq!(digest(), digest());
     }
+
+    #[test]
+    fn a_seed_that_the_generator_of_ns3_refuses_is_mapped_to_another_one() {
+        let name = "a_seed_that_the_generator_of_ns3_refuses_is_mapped_to_another_one";
+        let Some(ns3) = ns3_for_test(name) else { return };
+        for seed in [4_294_944_441, 4_294_944_442, 4_294_967_086, u64::MAX] {
+            let mut run = run(ns3, "ns3:TcpBbr");
+            run.seed = seed;
+            assert!(result(&Ns3, &run).summary.digest.is_some());
+        }
+    }
 }

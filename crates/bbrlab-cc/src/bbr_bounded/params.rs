@@ -55,7 +55,7 @@ pub struct Params {
     /// cwnd gain of PROBE_BW.
     pub(crate) cwnd_gain: u16,
     /// The value that `cwnd_gain` gets when PROBE_RTT ends after the pipe has been judged full; 0
-    /// means no change. The kernel has no such parameter: with this value, bbrlab imitates
+    /// means no change. The kernel has no such parameter: values other than 0 serve to imitate
     /// [lanigan-code], whose BBRv2 sets the cwnd gain only in STARTUP and PROBE_RTT.
     pub(crate) cwnd_gain_after_probe_rtt: u16,
     /// Amount added to `cwnd_gain` in PROBE_BW's phase UP.

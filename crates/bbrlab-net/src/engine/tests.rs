@@ -135,9 +135,9 @@ struct Alarms {
     fired: Vec<(u64, u32)>,
 }
 
-/// A deadline that is too late for an entry in the tournament tree of the swift timers. An entry has
-/// 64 bits. The highest bit is 0 if the timer is armed, and with two flows the lowest bit is the
-/// flow's number, so 62 bits are left for the deadline.
+/// A deadline that is too late for an entry in the tournament tree of the swift timers. An entry
+/// has 64 bits. The highest bit is 0 if the timer is armed, and with two flows the lowest bit is
+/// the flow's number, so 62 bits are left for the deadline.
 const LATE: u64 = u64::MAX / 2;
 
 impl Handler<u32> for Alarms {

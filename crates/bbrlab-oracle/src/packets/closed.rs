@@ -73,8 +73,8 @@ struct Clock {
     now: Time,
     /// The hidden exact time minus `now`, in nanoseconds: less than a clock step.
     phase: u64,
-    /// The clock event, if one is set: the time of the earliest timer, and the hidden time at which
-    /// the event fires.
+    /// The clock event, if one is set: the time of the earliest timer, and the exact time at which
+    /// the event fires, in nanoseconds.
     set: Option<(Time, u64)>,
     /// State of the random number generator, which is linear congruential with Knuth's constants.
     /// Only the upper bits of the state serve as random numbers.
@@ -82,8 +82,8 @@ struct Clock {
 }
 
 impl Clock {
-    /// Returns the hidden time at which the clock event for the earliest timer fires. The earliest
-    /// timer is due at `due`.
+    /// Returns the exact time, in nanoseconds, at which the clock event for the earliest timer
+    /// fires. The earliest timer is due at `due`. The simulated hosts cannot see the exact time.
     fn event(&mut self, due: Time) -> u64 {
         if let Some((set_for, at)) = self.set
             && set_for == due

@@ -18,9 +18,9 @@ const COLUMNS: &str = "time_ns,ev,flow,seq,len";
 
 /// Compares our receiver's state before each segment of `episode` with the logged state, and counts
 /// the rows in which any field differs. An episode is the packet log of a recorded run, or of a
-/// part of the run; `all` are the episodes of the folder. If the log of `episode` begins after the
-/// run's `connect()` call, and no episode in `all` contains the beginning of the same run, no rows
-/// are compared.
+/// part of the run; `all` are the episodes of the folder that contains `episode`. If the log of
+/// `episode` begins after the run's `connect()` call, and no episode in `all` contains the
+/// beginning of the same run, no rows are compared.
 ///
 /// # Errors
 /// Fails if a file is missing or damaged.

@@ -320,7 +320,7 @@ fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
         ),
         (
             "bbr3",
-            "bandwidth utilisation against BBRv1 in very short buffers, at best",
+            "bandwidth utilisation higher than BBRv1 in very short buffers, upper end",
             rate.by_seed(|seed| most(seed.iter().map(|&ratio| more(ratio)).collect())),
         ),
         (

@@ -643,11 +643,12 @@ impl<'a> Sheet<'a> {
         entries
     }
 
-    /// Returns the index of the drawn group of flows that this key names: at each sweep point with
-    /// the group, the group's name is the key's value. The legend's entries for the key's values
-    /// then already name the group, and show the group's symbols. Metrics of the whole run are
-    /// drawn with the symbols of the first group. If such a metric is drawn, only the first group
-    /// can be returned, because the legend's symbols must not differ from the metric's.
+    /// Returns the index of the drawn group of flows whose names are the values of `key`. At each
+    /// sweep point that has this group, the group's name must equal the key's value. The legend's
+    /// entries for the key's values then already name the group, and show the group's symbols.
+    /// Metrics of the whole run are drawn with the symbols of the first group. If such a metric is
+    /// drawn, only the first group can be returned, because the legend's symbols must not differ
+    /// from the metric's.
     fn group_of(&self, key: &str) -> Option<usize> {
         let is_it = |&place: &usize| {
             self.points.groups.iter().all(|group| {

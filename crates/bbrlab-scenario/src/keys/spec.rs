@@ -27,8 +27,8 @@ const LINKS_MAX: usize = 100_000;
 /// The longest run: about 11 days of simulated time.
 const DURATION_MAX: Span = Span(1_000_000 * NS_PER_S);
 
-/// Replaces a `duration` that could not be read. With this longest possible duration, no start of a
-/// flow is reported as too late, which would be a second mistake.
+/// Replaces a `duration` that could not be read. No flow starts after this time, so the check for
+/// starts after the end of the run reports no second mistake.
 const MISREAD: Span = Span(u64::MAX);
 
 /// A scenario at one point of its sweep, with the values of all keys.

@@ -17,7 +17,8 @@ pub(super) const TIMER: u8 = 2;
 /// A segment arrived that counts as the end of a write: it has PSH, or is shorter than `rcv_mss`
 /// and does not lower `rcv_mss`. Linux: `ICSK_ACK_PUSHED`.
 pub(super) const PUSHED: u8 = 4;
-/// A second short segment arrived that ends a write. Linux: `ICSK_ACK_PUSHED2`.
+/// A segment arrived that is shorter than `rcv_mss` and ends a write, while [`PUSHED`] was already
+/// set. Linux: `ICSK_ACK_PUSHED2`.
 pub(super) const PUSHED2: u8 = 8;
 /// An ACK must be sent immediately. Linux: `ICSK_ACK_NOW`.
 pub(super) const NOW: u8 = 16;

@@ -369,7 +369,7 @@ impl Sender {
             self.transmit_full_burst(segs, in_flight, host);
             debug_assert!(
                 self.board.has_unsent(),
-                "the first unsent skb was longer than the burst"
+                "no data is unsent after a burst, but the first unsent skb must be longer than it"
             );
             let is_cwnd_full = in_flight >= self.conn.ctl.cwnd;
             if self.is_held_by_pacing(host) {

@@ -457,9 +457,9 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.2.0",
         GRANT,
         "packets leave when the network grants a request, as upstream on cable and in mobile networks. `\"4ms\"`: time \
-         from request to grant. `{ delay = \"4ms\", every = \"2ms\", bytes = \"16KB\", limit = 1000 }`: if the queue \
-         was empty, a request at a multiple of `every`; `bytes` per grant, `limit` waiting packets. See \
-         [networks](networks.md)",
+         from request to grant. `{ delay = \"4ms\", every = \"2ms\", bytes = \"16KB\", limit = 1000 }`: the request for \
+         a packet that arrives while no request is outstanding is sent at the next multiple of `every`. A grant is \
+         for at most `bytes`. At most `limit` packets wait. See [networks](networks.md)",
         |spec: &mut LinkSpec, given| spec.grant = given.value(GrantSpec::read),
         |spec| spec.grant.map(GrantSpec::show),
     )

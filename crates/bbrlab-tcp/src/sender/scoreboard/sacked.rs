@@ -320,7 +320,7 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "of the two callers of `tag_sacked`, one passes no DSACK and needs no code for it"
+        reason = "one of two callers with `Reported::Any` has no DSACK, so it needs no code for it"
     )]
     fn walk_blocks(
         &mut self,
