@@ -7,10 +7,12 @@
 //! same with 100,000 other timers as with 10.
 //!
 //! The current bucket is the bucket of the next timer. A bucket is an unordered linked list, which
-//! is sorted when the bucket becomes the current one. The array has at least four buckets per flow.
-//! The width of the buckets follows the time between successive timers: the width doubles if fewer
-//! than an eighth of the passed buckets had timers, and halves if more than half had timers. The
-//! width stays if an armed timer would be beyond the last of the narrower buckets.
+//! is sorted when the bucket becomes the current one.
+//!
+//! The buckets are stored in an array, which has at least four buckets per flow. The width of the
+//! buckets follows the time between successive timers: the width doubles if fewer than an eighth of
+//! the passed buckets had timers, and halves if more than half had timers. The width is not halved
+//! if an armed timer would then be beyond the last bucket.
 //!
 //! A timer whose deadline is beyond the last bucket is not accepted; the caller puts it into the
 //! heap, where timers cost more than in the calendar. Deadlines beyond the calendar's last bucket

@@ -125,7 +125,7 @@ fn update_known<const ENTRIES: usize>(entries: &mut [u64; ENTRIES], flow: u32, e
 /// Sets an entry and updates the tree with one comparison on each of `levels` levels. Returns the
 /// smallest entry.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "the caller's number of levels becomes a constant")]
+#[expect(clippy::inline_always, reason = "in `update_known`, `levels` becomes a constant")]
 fn update(entries: &mut [u64], mut place: usize, levels: u32, entry: u64) -> u64 {
     let mut winner = entry;
     for _ in 0..levels {

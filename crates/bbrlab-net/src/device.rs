@@ -58,7 +58,7 @@ pub(crate) struct Devices {
 impl Devices {
     /// Makes `links` the device of a flow. The links must be in the order in which packets cross
     /// them. Each notification is a call of [`crate::Handler::on_application`] with `token`; `size`
-    /// has the headers and the payload per packet of the flow.
+    /// has the header bytes and the payload bytes of each of the flow's packets.
     pub(crate) fn add(&mut self, flow: FlowId, links: &[LinkId], size: BurstSize, token: u32) {
         let Some((last, within)) = links.split_last() else { return };
         for link in within {

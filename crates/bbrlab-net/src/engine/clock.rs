@@ -7,15 +7,15 @@
 //!
 //! If the clock makes no step before the timer fires, the reading is still that of the last step,
 //! which is before the due time. The timer is then set again, for at least [`MIN_DELTA`], 500 ns.
-//! With steps of 256 ns, this time is nearly two steps. Slightly more than half of the events then
-//! happen not at the first step after their due time, but at the second. If a packet arrives in the
-//! same microsecond in which another departs, these steps decide which happens first.
+//! With steps of 256 ns, this time is nearly two steps. About half of the events then happen not at
+//! the first step after their due time, but at the second. If a packet arrives in the same
+//! microsecond in which another departs, these steps decide which happens first.
 //!
 //! Sources: [linux] `kernel/time/hrtimer.c`, `hrtimer_interrupt`; `kernel/time/clockevents.c`,
 //! `clockevents_program_event`; `arch/um/kernel/time.c`, `timer_read` and `um_setup_timer`.
 //! Deviations:
-//! 1. When a timer fires late, time passes, and so the phase changes. On a real machine, all timers
-//!    change the phase, also those of the hosts. In this engine, only timers of the network do.
+//! 1. A timer that fires changes the phase. On a real machine, all timers change the phase, also
+//!    those of the hosts. In this engine, only timers of the network do.
 
 use bbrlab_units::{Span, Time};
 

@@ -40,8 +40,8 @@ impl EvenPackets {
     pub(super) const NONE: Self = Self { wire_bytes: 0, since: 0, lasts: 0, reach: 0 };
 
     /// Whether the buffer has space at `due` for one more packet of `wire_bytes`. The last packet
-    /// in the buffer departs at `free_at`. `None` if only the ledger, the list of the packets in
-    /// the buffer, can show this.
+    /// in the buffer departs at `free_at`. `None` if the ledger, the list of accepted packets, must
+    /// be read.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called for each packet while the buffer is full")]
     pub(super) fn have_room(&self, wire_bytes: u32, due: Time, free_at: Time) -> Option<bool> {

@@ -133,8 +133,8 @@ pub(crate) enum Backlog {
     /// Departures computed on arrival and counted in batches, for a link that only queues and
     /// serves packets.
     Plain(Ledger),
-    /// Departures computed on arrival. The packets themselves are already in the delay line to the
-    /// next link or host; `records` has, for each packet, the values that this link still needs.
+    /// Departures computed on arrival. The packets themselves are already on the way to the next
+    /// link or host; `records` has, for each packet, the values that this link still needs.
     Virtual { buffer: Buffer, records: chunks::Queue<DepartureRecord> },
     /// One event per departure. `chance` supplies the queue discipline's random numbers.
     Events { queue: Discipline, chance: Chance, in_service: Option<InService>, served: u32 },

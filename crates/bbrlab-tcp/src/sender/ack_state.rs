@@ -72,10 +72,7 @@ pub(super) struct AckCounts {
 impl AckState {
     /// Records a newly SACKed skb, or a newly SACKed part of an skb. Linux: `tcp_sacktag_one`.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
-    )]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     pub(super) fn note_sacked(&mut self, skb: &Covered, high_seq: u32) {
         if !skb.has(tag::ANY_RETRANS) {
             if skb.is_below_highest && before(skb.start, self.reord) {

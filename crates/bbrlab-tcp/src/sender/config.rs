@@ -18,8 +18,9 @@ pub struct SenderConfig {
     pub tick: Tick,
     /// Whether timestamps were negotiated.
     pub timestamps: bool,
-    /// Whether ECN is negotiated, and in which variant: RFC 3168 ([`EcnMode::On`]), with the
-    /// route's low-latency feature that BBRv3 needs, or with this feature and ECT(1), for L4S.
+    /// Whether ECN is negotiated, and how: as in RFC 3168 ([`EcnMode::On`]), with the low-latency
+    /// feature that BBRv3 needs ([`EcnMode::Low`]), or with this feature and ECT(1)
+    /// ([`EcnMode::L4s`]).
     pub ecn: EcnMode,
     /// Whether Nagle's algorithm is off. Linux: `TCP_NODELAY`.
     pub nodelay: bool,

@@ -416,10 +416,7 @@ impl Sender {
     /// Calls [`Self::check_app_limited`] at an ACK or a timer, if
     /// [`Self::checks_app_limited_at_events`] is true.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
-    )]
+    #[expect(clippy::inline_always, reason = "this function runs for every ACK of a recovery")]
     pub(super) fn check_app_limited_at_event(&mut self) {
         if self.checks_app_limited_at_events() {
             self.check_app_limited();

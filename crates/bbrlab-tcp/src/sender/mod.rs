@@ -6,7 +6,7 @@
 //! transmits and arms timers through [`Host`].
 //!
 //! The diagram shows the steps in which an ACK is processed, in the kernel's order, and the other
-//! events. Each line has the names of the files that contain a step:
+//! events. The names of the files show where each step is:
 //!
 //! ```text
 //! on_arrival (arrival.rs: which path processes it)

@@ -512,7 +512,7 @@ impl Sender {
     /// must be plain (see [`Sending`]). Returns the departure time in nanoseconds.
     /// [`Conn::inflight`] must be the number of packets in flight before this call.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "makes retransmissions by the pacing timer faster")]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     pub(super) fn transmit_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
         let mss = self.conn.mss;
         let prior_wstamp_ns = self.conn.wstamp_ns;
@@ -643,10 +643,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
-    )]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     fn note_sent_outside_open(&mut self, pcount: u32) {
         if self.is_in_cwnd_reduction() {
             self.episode.note_sent(pcount);

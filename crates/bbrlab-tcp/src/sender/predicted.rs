@@ -8,9 +8,9 @@
 //! with two exceptions:
 //!
 //! - The rate sample is computed immediately from the delivery counters of the last skb.
-//! - The timer is set after the congestion control has run and, for a pure ACK (`pure_ack.rs`),
-//!   after new data has been sent. If data was sent, its transmission has set the timer, and the
-//!   timer is not set again.
+//! - The timer is set after the congestion control has run and, for most pure ACKs
+//!   (`pure_ack.rs`), after new data has been sent. If data was sent, its transmission has set the
+//!   timer, and the timer is not set again.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`.
 //! Deviations: none. A test in `tests.rs` checks that transfers have the same results with and

@@ -230,7 +230,7 @@ struct World {
     /// event.
     keeps_idle_pacing: bool,
     /// Whether the pacing timer that is armed now is idle (see [`Totals`]). If so, the sender is
-    /// informed that the timer fired only before the sender's next event.
+    /// informed only before its next event that the timer fired.
     is_idle: bool,
     /// The time at which an idle pacing timer fired, if the sender has not been informed yet.
     lapsed_at: Option<Time>,
@@ -300,8 +300,8 @@ impl Rig<World> {
     }
 
     /// Adds the sender's state to the digest, as [`Self::note`] does. If an idle pacing timer (see
-    /// [`Totals`]) has fired and the sender is not informed yet, uses a copy of the sender that is
-    /// informed.
+    /// [`Totals`]) has fired and the sender is not informed yet, informs a copy of the sender and
+    /// adds the state of this copy.
     fn note_caught_up(&mut self, sender: &Sender) {
         let Some(at) = self.notes.lapsed_at else {
             self.note(sender);

@@ -180,9 +180,8 @@ impl Scoreboard {
         self.queue.retransmission(at.0)
     }
 
-    /// Moves an skb into the skbs in flight, after its new data has departed. `sent` has the values
-    /// of this skb.
-    /// Linux: `tcp_event_new_data_sent`.
+    /// Adds an skb to the skbs in flight, after its new data has departed. `sent` has the values of
+    /// this skb. Linux: `tcp_event_new_data_sent`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function runs for every packet")]
     pub(crate) fn add_to_flight(&mut self, at: Cursor, sent: &Sent) {

@@ -118,10 +118,7 @@ impl Scoreboard {
     /// Removes an skb, which must be in the order by time, from this order until the skb is
     /// retransmitted.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
-    )]
+    #[expect(clippy::inline_always, reason = "RACK calls this function for each lost packet")]
     pub(crate) fn leave_time_order(&mut self, at: Cursor) {
         self.queue.unlink_from_order(at.0);
     }

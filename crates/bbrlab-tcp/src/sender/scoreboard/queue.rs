@@ -59,10 +59,9 @@ const fn at_mut<T>(ring: &mut [T], id: SkbId) -> &mut T {
     &mut ring[widened(id) & ring.len().wrapping_sub(1)]
 }
 
-/// Returns `id`, sign-extended to `usize`. The upper half of the result can have any value, so the
-/// compiler must apply the caller's mask to all bits of the index. The compiler then sees that the
-/// index is inside the ring, and omits the bounds check. After zero extension, the compiler would
-/// mask only the lower half, and would not see this.
+/// Returns `id`, sign-extended to `usize`. The upper half of the result can have bits that are set,
+/// so the compiler must apply the caller's mask to all bits of the index. The compiler then sees
+/// that the index is inside the ring, and omits the bounds check.
 #[inline]
 const fn widened(id: SkbId) -> usize {
     (id.cast_signed() as isize).cast_unsigned()
@@ -211,11 +210,11 @@ impl Queue {
         self.new_links_of(id).retransmission = retransmission;
     }
 
-    /// Counts the retransmission of a lost skb that is still plain; the caller links the skb
-    /// afterwards. The count is stored in `links`, which has an entry for each slot, also for those
-    /// of plain skbs. (Without SACK, a duplicate or partial ACK marks the first skb lost but does
-    /// not put it into the linked lists, so a lost skb can still be plain.) `tags` are the skb's
-    /// tags before the retransmission. Returns the number of earlier transmissions.
+    /// Counts the retransmission of a lost skb that is still plain. The count is stored in `links`,
+    /// which has an entry for each slot, also for those of plain skbs. (Without SACK, a duplicate
+    /// or partial ACK marks the first skb lost but does not put it into the linked lists, so a lost
+    /// skb can still be plain.) `tags` are the skb's tags before the retransmission. Returns the
+    /// number of earlier transmissions.
     #[cold]
     fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
         let own = self.new_links_of(id);
@@ -317,7 +316,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
+        reason = "in a recovery, this function runs for nearly every ACK or transmission"
     )]
     pub(super) fn next(&self, id: SkbId) -> SkbId {
         let place = widened(id) & self.ring.len().wrapping_sub(1);
@@ -326,8 +325,8 @@ impl Queue {
         if next == self.end { NIL } else { next }
     }
 
-    /// Returns the skb with the next higher sequence number than the skb `id`; `NIL` if `id` is the
-    /// last. The skb `id` must be linked.
+    /// Returns the skb after the linked skb `id` in order of sequence number; `NIL` if `id` is the
+    /// last.
     #[inline]
     pub(super) fn next_linked(&self, id: SkbId) -> SkbId {
         debug_assert!(self[id].has(tag::LINKED));
@@ -542,7 +541,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
+        reason = "in a recovery, this function runs for nearly every ACK or transmission"
     )]
     fn link_through(&mut self, id: SkbId) {
         while !self[id].has(tag::LINKED) {
@@ -561,7 +560,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
+        reason = "in a recovery, this function runs for nearly every ACK or transmission"
     )]
     fn link_next(&mut self) {
         let id = self.plain;
@@ -580,12 +579,9 @@ impl Queue {
 
     /// Makes the first plain skb, `id`, a linked skb: the last of the list by sequence number.
     /// `prev` and `next` are its neighbours in the order by sequence number. `older` is the skb
-    /// before it in the order by time.
+    /// before it in the order by time; `NIL` if there is none.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
-    )]
+    #[expect(clippy::inline_always, reason = "this function has only two call sites")]
     fn link(&mut self, id: SkbId, prev: SkbId, next: SkbId, older: SkbId) {
         if self.links.is_empty() {
             self.open_links();
@@ -623,10 +619,7 @@ impl Queue {
     /// Makes the slots at the start of the ring available for new skbs, up to the first skb that
     /// was not removed.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
-    )]
+    #[expect(clippy::inline_always, reason = "this function has only two call sites")]
     fn free_first_places(&mut self) {
         while self.first != self.plain && self[self.first].has(tag::FREED) {
             self.first = following(self.first);
@@ -918,7 +911,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
+        reason = "in a recovery, this function runs for nearly every ACK or transmission"
     )]
     pub(super) fn unlink_sorted(&mut self, id: SkbId) {
         self.link_through(id);
@@ -929,10 +922,7 @@ impl Queue {
 
     /// Removes an skb from the order by time. The skb must be in that order.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
-    )]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     pub(super) fn unlink_from_order(&mut self, id: SkbId) {
         self.link_through(id);
         debug_assert!(self.is_in_order(id));
@@ -943,7 +933,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
+        reason = "in a recovery, this function runs for nearly every ACK or transmission"
     )]
     fn cut_from_order(&mut self, id: SkbId) {
         let links = &mut *self.links;
@@ -988,8 +978,8 @@ impl Queue {
         self.append_again(id);
     }
 
-    /// Returns the youngest skb that was sent once, that is, never retransmitted: the last plain
-    /// skb or, without plain skbs, the last skb of `sorted`. Returns `NIL` if there is none.
+    /// Returns the youngest of the skbs sent once: the last plain skb or, without plain skbs, the
+    /// last skb of `sorted`. Returns `NIL` if there is none.
     #[inline]
     fn youngest_once(&self) -> SkbId {
         if self.plain == self.end { self.sorted.tail } else { places_on(self.end, u32::MAX) }
@@ -1081,7 +1071,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
+        reason = "in a recovery, this function runs for nearly every ACK or transmission"
     )]
     pub(super) fn find_sent(&self, seq: u32) -> SkbId {
         let head = self.head();

@@ -228,8 +228,8 @@ impl Scoreboard {
         Some(NewFrom::Seq(from))
     }
 
-    /// Returns the skb in which the newly SACKed data begins, which starts at `from`; `None` if no
-    /// data is newly SACKed.
+    /// Returns the skb that holds the start of the newly SACKed data, `from`; `None` if no data is
+    /// newly SACKed.
     #[inline]
     pub(crate) fn first_new(&self, conn: &Conn, from: NewFrom) -> Option<Cursor> {
         Cursor::at(match from {
@@ -502,7 +502,7 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "two call sites, in the walk over the skbs and in the function for one block"
+        reason = "this function has only two call sites: `tag_run` and `tag_plain`"
     )]
     fn gather_covered(&mut self, id: SkbId, block: SackBlock) -> Option<Run> {
         if after(block.start, self.queue[id].seq) || self.search.next != NIL {
@@ -646,10 +646,7 @@ impl Scoreboard {
     /// and passes the skb or part to `visitor`. Returns the tags that the skb or part must get.
     /// Linux: `tcp_sacktag_one`.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "in a recovery, this function runs at nearly every packet that is sent or arrives"
-    )]
+    #[expect(clippy::inline_always, reason = "this function has only two call sites")]
     fn sacktag_one(
         &mut self,
         id: SkbId,

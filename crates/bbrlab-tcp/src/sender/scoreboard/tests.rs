@@ -17,7 +17,7 @@ fn the_largest_skb_keeps_its_end_flags_tags_and_mark_apart() {
     const {
         assert!(
             MERGE_LIMIT < SPAN_MAX,
-            "the longest SACKed skb with its FIN fits, so two segments of 64 KiB, which are shorter, fit"
+            "the longest SACKed skb with its FIN fits; two segments of 64 KiB are shorter"
         );
     };
     let limited = PackedStamps { is_app_limited: true, ..PackedStamps::default() };
@@ -57,8 +57,8 @@ fn what_every_packet_touches_is_in_two_lines() {
 }
 
 /// An skb is plain until it is retransmitted, SACKed, split or merged. Duplicate ACKs may mark a
-/// plain skb as lost, because a loss mark changes the skb's position neither in the order of
-/// sequence numbers nor in the order by time.
+/// plain skb as lost: the mark alone changes the skb's position neither in the order of sequence
+/// numbers nor in the order by time, so the skb stays plain.
 #[test]
 fn a_lost_skb_that_is_still_plain_is_counted_when_it_is_sent_again() {
     const MSS: u32 = 1000;
