@@ -15,8 +15,8 @@ pub(crate) fn main() {
     println!("cargo::rustc-env=BBRLAB_COMMIT={commit}");
     let compiler = compiler().unwrap_or_else(|| "unknown".to_owned());
     println!("cargo::rustc-env=BBRLAB_RUSTC={compiler}");
-    // Rebuild when the commit changes. Every commit adds a line to the log of HEAD. A clone may
-    // lack this log, so HEAD and the file of the branch that HEAD names are listed, too: a commit
+    // Rebuild when the commit changes. Every commit adds a line to the log of HEAD. In case this
+    // log is missing, HEAD and the file of the branch that HEAD names are listed, too: a commit
     // changes one of them. List only existing files: cargo rebuilds every time if a listed file is
     // missing.
     let always = ["HEAD", "logs/HEAD", "packed-refs"].map(str::to_owned);

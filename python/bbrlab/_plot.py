@@ -723,8 +723,8 @@ class SweepPlots:
         if labels is not None:
             flows, links = self._results.flows, self._results.links
             values = {key: list(map(spelled, flows[key].tolist())) for key in keys_of(self._results)}
-            # Printed tables call a group whose name is a swept value by its table in the scenario: `flows[0]`,
-            # `flows[1]`.
+            # If a group of flows is named after a swept value, printed tables use the name of its `[[flows]]` table in
+            # the scenario file instead: `flows[0]`, `flows[1]`.
             tables = [key.rpartition(".")[0] for key in values if key.startswith("flows[")]
             names = [*flows["group"].tolist(), *tables, *(f"flow {flow}" for flow in flows["flow"].tolist()), *links["link_name"].tolist()]
             _check_labels(labels, [*names, *(metric for metric, *_ in titles()), "share of samples"], values)

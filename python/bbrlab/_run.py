@@ -186,9 +186,9 @@ def sweep(
             With an executor, the limit applies to each chunk of runs (the runs that a worker gets at once), not to the
             whole sweep.
         executor: A `concurrent.futures.Executor`, such as Dask's `client.get_executor()`, or a pool with `apply_async`,
-            such as Ray's. The executor's workers compute the runs, the heaviest first. The workers write the runs to
-            `out`, which all of them must be able to access, or return the runs. The runs of a lost worker are
-            recomputed, except complete runs in the folder.
+            such as Ray's. The executor's workers compute the runs, the heaviest first. With `out`, the workers write
+            the runs to this folder, which this process and every worker must be able to access. Without `out`, the
+            workers return the results. The runs of a lost worker are recomputed, except complete runs in the folder.
         progress: Whether to show progress, or a function to call with it.
 
     Raises:

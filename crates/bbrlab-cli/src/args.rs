@@ -897,8 +897,9 @@ Each case is a fixed simulation that writes no files. Case a has one flow at 50 
 bbr1, a buffer of 4 BDP, pacing of single packets, and no delay before the bottleneck. A suffix names the difference to \
 the case without it. Case wide has one flow that only the link limits.
 
-docs/performance.md describes all cases and lists the values of one machine. All cases except d and wide together take \
-about half a minute of CPU time; d takes 8 s per process.
+docs/performance.md describes all cases and lists the values of one machine. If no case is named, all cases except d and \
+wide run, each in as many processes as --repeat says; with the default of five, this takes about 40 s of CPU time. Each \
+process of case d takes 8 s.
 
 Speed is the number of data packets that leave the bottleneck per second of CPU time, set-up included. Noise is how much \
 longer the median process took than the fastest, in percent. In the table of ratios that --against prints, the noise is \

@@ -533,7 +533,7 @@ struct OfExperiment<'a> {
     rows: Vec<OfRow<'a>>,
     /// CPU seconds of the experiment's own runs.
     cpu_s: f64,
-    /// CPU seconds of further runs with changed settings. These test artifacts of the paper's
+    /// CPU seconds of further runs with changed settings. These runs test artifacts of the paper's
     /// simulator, causes of failing claims, and unstated parameters.
     switched_cpu_s: f64,
     out: &'a [PathBuf],

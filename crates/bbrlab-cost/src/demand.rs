@@ -141,9 +141,9 @@ impl Demand {
             // `1 / bursts` packets are sent before the first loss, on average. Slow start sends
             // the same number again in the one round trip until the sender notices the loss,
             // because each of its round trips has as many packets as all earlier ones together. The
-            // recovery takes another round trip, with nearly the same number. Until the first
-            // reduction of cwnd is complete, about `3 / bursts` packets are therefore sent. After
-            // slow start, each loss reduces cwnd by three tenths, down to the mean cwnd.
+            // recovery takes another round trip, with at most the same number. Until the first
+            // reduction of cwnd is complete, at most about `3 / bursts` packets are therefore sent.
+            // After slow start, each loss reduces cwnd by three tenths, down to the mean cwnd.
             let highest = (2.0 * ramp.link * rtt_s).min(1.0 / bursts).max(mean);
             let falls = (highest / mean).ln() / (1.0_f64 / 0.7).ln();
             demand.before_loss = (3.0 + falls) / bursts;

@@ -483,8 +483,8 @@ fn acks_per_packet(class: &FlowClass, active: &Activity) -> f64 {
     if class.is_udp {
         return 0.0;
     }
-    // Below 50 packets per second, the estimate assumes that delayed ACKs wait for no second
-    // packet.
+    // Below 50 packets per second, the estimate assumes that the timer of a delayed ACK expires
+    // before a second packet arrives.
     if active.packets < 50.0 * active.active_s {
         return 1.0;
     }
@@ -502,7 +502,8 @@ fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity
     let (forward, reverse) = events_on_the_way(class, outline);
     // One event for the connect; then a SYN, a SYN-ACK and an ACK cross the network.
     let opening = 1.0 + 2.0 * forward + reverse;
-    // Packets of a waiting flow are dropped at a link, so they have no event at the receiver.
+    // A flow in `waiting` has not completed when the run ends. The estimate assumes that its
+    // packets are dropped at a link, so they have no event at the receiver.
     let dropped = (forward - 1.0).max(0.0);
     let first_window = active.each.min(10.0);
     active.connections * opening

@@ -173,8 +173,8 @@ fn a_flow_takes_5600_bytes_and_state_outside_the_cache_makes_events_slower() {
     let known = [1, 16, 1000, 10_000, 100_000, 1_000_000].map(per_event);
     assert_eq!(known, ["1.00", "1.20", "2.10", "4.20", "6.20", "6.20"]);
     // Between two numbers of flows in the table, the work per event is interpolated linearly in the
-    // logarithm of the number. On this scale, 4 is halfway between 1 and 16, and 100 has gone 44 %
-    // of the way from 16 to 1000.
+    // logarithm of the number. On this scale, 4 is halfway between 1 and 16, and 100 is 44 % of the
+    // way from 16 to 1000.
     assert_eq!([4, 100].map(per_event), ["1.10", "1.60"]);
 }
 

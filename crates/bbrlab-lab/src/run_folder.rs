@@ -691,9 +691,10 @@ fn forget_control_files(folder: &Path, is_old: impl Fn(&str) -> bool) -> Result<
     Ok(())
 }
 
+/// Returns the text of `run.json` or `sweep.json` from the struct with the file's values.
 fn pretty(value: &impl Serialize) -> Vec<u8> {
     let mut text =
-        serde_json::to_vec_pretty(value).expect("JSON can represent every value of this struct");
+        serde_json::to_vec_pretty(value).expect("JSON can represent every value of both structs");
     text.push(b'\n');
     text
 }

@@ -1,5 +1,5 @@
-//! Compares the scenarios of folders of results, so that a comparison of the results can say what
-//! differed.
+//! Finds the keys in which the scenarios of folders of results differ. `bbrlab compare` shows these
+//! keys.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,8 +56,8 @@ fn settings(folder: &Path) -> Option<Vec<(String, String)>> {
     Some(settings)
 }
 
-/// Adds the keys of a value: a table and an array of tables have a key for each entry, every other
-/// value is one key.
+/// Adds the keys of a value: a table and an array of tables have a key for each entry; every other
+/// value has one key.
 fn flatten(key: String, value: &Value, settings: &mut Vec<(String, String)>) {
     match value {
         Value::Table(table) => {

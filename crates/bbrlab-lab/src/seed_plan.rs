@@ -11,8 +11,8 @@ use bbrlab_report::{flat_metrics, interval};
 use bbrlab_run::RunSummary;
 use bbrlab_scenario::{Scenario, Until};
 
-/// The number of seeds that each sweep point of a scenario needs. This number grows when all runs
-/// of the point have ended and its intervals are still too wide.
+/// The number of seeds that each sweep point of a scenario needs. If the point's intervals are
+/// still too wide when the runs with these seeds have ended, the number grows.
 #[derive(Debug)]
 pub(crate) struct SeedPlan<'s> {
     scenario: &'s Scenario,

@@ -191,9 +191,10 @@ impl ArtifactCause {
                 };
                 match needed.as_slice() {
                     [] => words.push_str("; none is needed"),
-                    [one] => words.push_str(&format!("; the only needed switch is {one}")),
-                    needed => words
-                        .push_str(&format!("; the only needed switches are {}", needed.join(", "))),
+                    [one] => words.push_str(&format!("; needed switch: {one}")),
+                    needed => {
+                        words.push_str(&format!("; needed switches: {}", needed.join(", ")));
+                    }
                 }
                 words
             }
@@ -529,14 +530,11 @@ mod tests {
         let words = cause_of(&effects, Some((1, 2)), 1).describe();
         assert_eq!(words, "made true by b together with c, and by neither alone");
         let words = cause_of(&effects, None, 3).describe();
-        assert_eq!(
-            words,
-            "made true by more than two switches together; the only needed switches are b, c"
-        );
+        assert_eq!(words, "made true by more than two switches together; needed switches: b, c");
         let words = cause_of(&effects, None, 1).describe();
         let pairs = "made true by no switch alone and by no tested pair of switches \
                      (pairs tested: 1, not tested: 2)";
-        assert_eq!(words, format!("{pairs}; the only needed switches are b, c"));
+        assert_eq!(words, format!("{pairs}; needed switches: b, c"));
     }
 
     #[test]

@@ -145,7 +145,8 @@ fn contradiction(it: &Contradiction) -> String {
     } else {
         let sides = it.sides.join(", ");
         format!(
-            "`{name}` is a contradiction between papers without a scenario; its sides are {sides}"
+            "`{name}` is a contradiction between papers; bbrlab has no scenario for it, so there is \
+             nothing to run; the papers' statements are {sides}"
         )
     }
 }

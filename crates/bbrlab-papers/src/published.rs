@@ -65,9 +65,9 @@ fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Whether a printed row has the values to compare with a measured row. Keys that both rows have
-/// must be equal. If the measured row describes only a flow, a time or a phase, the printed row
-/// must name this flow, time or phase.
+/// Whether a printed row belongs to a measured row, so that their metrics can be compared. Keys
+/// that both rows have must have equal values. If the measured row describes only a flow, a time or
+/// a phase, the printed row must name this flow, time or phase.
 fn is_at(row: &MeasuredRow, printed: &Table) -> bool {
     row.keys.iter().all(|(name, here)| match printed.get(name) {
         Some(there) => here.is(there),

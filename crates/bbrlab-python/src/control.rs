@@ -480,9 +480,9 @@ impl Instance {
     }
 
     /// Calls the method of an event, and converts its result with `read`. Returns `None` if the
-    /// class lacks the method or if a congestion control has failed before in these runs. An
-    /// exception of the method also gives `None`; [`Failure`] stores the first one, which ends the
-    /// runs.
+    /// class lacks the method, or if a method of any congestion control has raised an exception
+    /// before in the same run or sweep. An exception of this method also gives `None`. [`Failure`]
+    /// stores the first exception, which ends the run or sweep.
     fn call<T>(
         &self,
         conn: &Conn,

@@ -387,8 +387,8 @@ pub(crate) fn figures() -> Vec<[String; 5]> {
     FigureOf::ALL.into_iter().flat_map(of_all).collect()
 }
 
-/// Returns the name in tables of each metric, with the title of an axis and the title's unit, as in
-/// plots of the command line.
+/// Returns three texts for each metric: the name of its column in data tables, the title of its
+/// axis in the command line's plots, and the unit of this axis.
 #[pyfunction]
 pub(crate) fn titles() -> Vec<(String, String, String)> {
     let of_all = |of: FigureOf| {
@@ -462,8 +462,9 @@ pub(crate) fn compare<'py>(
     Err(of_class(py, "UsageError", &text))
 }
 
-/// The content of a pickled sweep: tables, folder, and the numbers of computed, repeated and found
-/// runs.
+/// The content of a pickled sweep: its tables, its folder, and three counts of runs. The counts
+/// are: runs that were computed; those of them that were computed again because the process that
+/// had begun them was killed; runs that were found complete in the folder.
 type Swept = (Vec<Frame>, Option<PathBuf>, (u64, u64, u64));
 
 /// The content of a pickled run: the tables of its metrics, its tables over time, its scenario, its

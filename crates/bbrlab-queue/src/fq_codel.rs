@@ -1,9 +1,10 @@
 //! FQ-CoDel: flows are hashed into queues. Queues are served in turn, and each has its own `CoDel`
 //! control law.
 //!
-//! Queues that have just got a packet are served first, for one quantum each, so that a sparse flow
-//! does not wait for bulk transfers. After the new queues, the other queues are served by deficit
-//! round robin.
+//! When a packet arrives at an empty queue that is not waiting for its turn, this queue becomes a
+//! new queue. New queues are served first, for one quantum each, so that a sparse flow does not
+//! wait for bulk transfers. After the new queues, the other queues are served by deficit round
+//! robin.
 //!
 //! Sources: [linux] `net/sched/sch_fq_codel.c`; [rfc8290].
 //! Deviations:

@@ -172,7 +172,7 @@ fn are_apart(one: Option<f64>, other: Option<f64>) -> bool {
 }
 
 /// Returns the metrics worth showing for a sweep. `groups` are the points of the sweep. `most` has
-/// the largest counts in the runs of these points, and whether any of the runs has a property.
+/// the largest counts in the runs of these points, and the properties that any of the runs has.
 pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
     let is_worth_showing = |answer: &Answer<'_>| match answer.metric.name() {
         "share" => most.flow_groups > 1,

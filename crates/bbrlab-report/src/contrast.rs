@@ -128,8 +128,8 @@ mod tests {
     fn independent_samples_count_the_seeds_of_each() {
         // The means differ by 1, and both variances are 2.5. With n seeds per sample, half the
         // width of the difference's 95 % interval is t(2n - 2) * sqrt(5 / n): 1.012 with 20 seeds
-        // per sample and 0.986 with 21. Twenty-one seeds therefore exclude
-        // zero, and the estimate is the next multiple of five.
+        // per sample and 0.986 with 21. Twenty-one seeds therefore exclude zero, and the estimate
+        // is the next multiple of five.
         let first = [-2.0, -1.0, 0.0, 1.0, 2.0];
         let other = first.map(|value| value + 1.0);
         let found = Contrast::of_samples(&first, &other);
@@ -138,9 +138,8 @@ mod tests {
 
     #[test]
     fn a_difference_of_zero_with_an_interval_is_not_decided() {
-        // For a difference of zero, too, there must be an estimate of the number of seeds that
-        // decide. Without an estimate, the cell of a table would be empty, which means that the
-        // interval excludes zero.
+        // A difference of zero also needs an estimate of the number of seeds. Without an estimate,
+        // the cell of a table would be empty, which means that the interval excludes zero.
         let found = Contrast::of_pairs(&[-1.0, 1.0]);
         assert_eq!(found.seeds_to_decide, Some(SeedsToDecide::MoreThan(20)));
         let found = Contrast::of_samples(&[1.0, 3.0], &[0.0, 4.0]);

@@ -80,8 +80,8 @@ impl TableCell {
             attributes.push_str(&format!(" title=\"{}\"", escaped(interval)));
         }
         if let Some(shade) = self.shade {
-            // The lower the index `shade` is, the darker is the cell. The darkness is limited so
-            // that the text stays readable.
+            // The lower the index `shade`, the darker the cell. The darkness is limited so that the
+            // text stays readable.
             let alpha = (1.0 - shade).clamp(0.0, 0.6);
             attributes.push_str(&format!(" style=\"background: rgba(213, 94, 0, {alpha:.2})\""));
         }

@@ -251,7 +251,7 @@ record! {
         departures: Option<u64>, Result, "packets", "packets that left";
         queued_at_end: Option<u64>, Result, "packets", "packets that still wait at the end";
         drops: Option<u64>, Result, "packets", "packets beyond `limit`";
-        wait_ms: Wait, Result, "ms", "of the time from the packet's departure from the queue (with slots: from the end of the link's `delay`) to its departure from the link";
+        wait_ms: Wait, Result, "ms", "of the time from a packet's departure from the queue (with slots: from the end of the link's `delay`) to its departure from the link";
     }
 }
 
@@ -581,7 +581,7 @@ columns! {
         lost_packets: MaybeKnown<u64>, "packets", "packets marked lost so far";
         retransmitted_packets: MaybeKnown<u64>, "packets", "retransmissions so far";
         received_bytes: MaybeKnown<u64>, "bytes", "bytes that the receiving application has read so far";
-        throughput_bps: Option<u64>, "bit/s", "rate at the last link on the flow's path that has a rate: the wire bytes that left this link since the previous row / the sample period; null with `sample = \"ack\"` and in the first row";
+        throughput_bps: Option<u64>, "bit/s", "the flow's rate at the last link of its path that has a rate: its wire bytes that left this link since the previous row / the sample period. Null with `sample = \"ack\"` and in the first row";
         limited_by: Cow<'static, str>, "", "what limited the sender most of the time since the previous row: `cwnd`, `pacing`, `rwnd`, `sndbuf` or `app`";
         ca_state: Cow<'static, str>, "", "congestion-avoidance state: `slow_start`, `avoidance`, `cwr`, `recovery` or `loss`";
         state: Cow<'static, str>, "", "state of the congestion control; empty for a congestion control without states";

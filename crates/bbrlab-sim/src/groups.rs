@@ -3,7 +3,7 @@
 
 #![allow(
     clippy::needless_update,
-    reason = "`..default()` fills computed metrics; structs without any are written with it too"
+    reason = "`..default()` fills computed metrics, and is also written in structs without any"
 )]
 
 use bbrlab_net::FlowLosses;

@@ -11,8 +11,8 @@ pub struct PacketEvent {
     /// The flow's number.
     pub flow: u32,
     /// The number of the flow's class (of its `[[flows]]` table) in the run. The field is needed
-    /// because `Run::class` looks up the flow in `Run::flows`. Flows that arrive at random during
-    /// the run are not in this list, except one flow for their class.
+    /// because `Run::class` looks up the flow in `Run::flows`. This list has only one flow of a
+    /// class whose flows arrive at random.
     pub class: u32,
     /// Whether the sending host sent the packet. If false, the packet arrived at the host.
     pub is_sent: bool,

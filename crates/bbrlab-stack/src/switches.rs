@@ -158,7 +158,8 @@ crate::settings! {
         pub ack_interval: AckInterval = AckInterval::This, "rate_ack_interval", "0.1.0",
             "the ACK phase of a rate sample begins at the latest delivery before the sampled segment was sent, or before \
              the segment of the previous sample was sent (ns-3 up to 3.40)";
-        /// At such an ACK, only the sample's number of delivered packets is updated.
+        /// The sample's number of delivered packets is updated at such an ACK, too: an ACK that
+        /// delivers no segment newer than the previous sample's.
         pub is_sticky: bool = false, "rate_sample_sticky", "0.1.0",
             "an ACK that delivers no segment newer than the previous sample's keeps the interval of that sample";
         /// Which packets a sample counts as lost.

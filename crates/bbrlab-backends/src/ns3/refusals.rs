@@ -318,10 +318,16 @@ fn of_class(number: u32, class: &FlowClass, ns3: Option<&Ns3Installation>, all: 
         "has only the ECN of RFC 3168",
         Some("`ecn = true`"),
     );
-    let own = "gives each flow separate hosts in bbrlab's set-up";
+    let own = "gives each flow separate hosts in the networks that bbrlab builds";
     all.unless(*host == 0, at, "host", own, Some("no `host`"));
     all.unless(*sender_host == 0, at, "sender_host", own, Some("no `sender_host`"));
-    all.unless(*dscp == 0, at, "dscp", "sends no DSCP in bbrlab's set-up", Some("no `dscp`"));
+    all.unless(
+        *dscp == 0,
+        at,
+        "dscp",
+        "sends no DSCP in the networks that bbrlab builds",
+        Some("no `dscp`"),
+    );
     all.unless(device.is_none(), at, "device", "has no TCP Small Queues", Some("no `device`"));
     all.unless(*rate_samples, at, "rate_samples", "always samples the rate", None);
     all.delays_of_messages(settings, at);
@@ -341,7 +347,12 @@ fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
                 Pause::Player { .. } => "video",
                 Pause::None | Pause::Think(_) => "requests",
             };
-            all.no(at, key, "lacks this application in bbrlab's set-up", Some("`bytes`"));
+            all.no(
+                at,
+                key,
+                "lacks this application in the networks that bbrlab builds",
+                Some("`bytes`"),
+            );
         }
         Source::Train { .. } => {
             all.no(
@@ -393,21 +404,21 @@ fn of_link(link: &Link, at: Place, all: &mut Refusals) {
         burst.is_none(),
         at,
         "burst",
-        "has only links without a token bucket in bbrlab's set-up",
+        "has only links without a token bucket in the networks that bbrlab builds",
         Some("no `burst`"),
     );
     all.unless(
         peak_rate.is_none(),
         at,
         "peak_rate",
-        "has only links without a token bucket in bbrlab's set-up",
+        "has only links without a token bucket in the networks that bbrlab builds",
         None,
     );
     all.unless(
         airtime.is_none(),
         at,
         "airtime",
-        "has no shared medium in bbrlab's set-up",
+        "has no shared medium in the networks that bbrlab builds",
         Some("a rate"),
     );
     let steady = delay_steps.is_none();
@@ -425,7 +436,7 @@ fn of_link(link: &Link, at: Place, all: &mut Refusals) {
         ecn_threshold.is_none(),
         at,
         "ecn_threshold",
-        "lacks this ECN threshold in bbrlab's set-up",
+        "marks no packets at an `ecn_threshold` in the networks that bbrlab builds",
         Some("`codel` with `ecn`"),
     );
     of_loss(link, at, all);
@@ -463,7 +474,7 @@ fn of_queue(queue: &Queue, at: Place, all: &mut Refusals) {
         matches!(queue, Queue::DropTail | Queue::Codel(_)),
         at,
         "queue",
-        "lacks this queue discipline in bbrlab's set-up",
+        "lacks this queue discipline in the networks that bbrlab builds",
         Some("`drop-tail` or `codel`"),
     );
     if let Queue::Codel(codel) = queue {
@@ -471,7 +482,7 @@ fn of_queue(queue: &Queue, at: Place, all: &mut Refusals) {
             codel.ce_threshold.is_none(),
             at,
             "queue",
-            "has `codel` without `ce_threshold` in bbrlab's set-up",
+            "has `codel` without `ce_threshold` in the networks that bbrlab builds",
             Some("no `ce_threshold`"),
         );
     }
@@ -505,7 +516,13 @@ fn of_fates(link: &Link, at: Place, all: &mut Refusals) {
     let none = *duplicate == Probability::ZERO;
     all.unless(none, at, "duplicate", "duplicates no packets", Some("no `duplicate`"));
     let none = *corrupt == Probability::ZERO;
-    all.unless(none, at, "corrupt", "has no bit errors in bbrlab's set-up", Some("`loss`"));
+    all.unless(
+        none,
+        at,
+        "corrupt",
+        "has no bit errors in the networks that bbrlab builds",
+        Some("`loss`"),
+    );
     all.unless(
         reorder.is_none(),
         at,

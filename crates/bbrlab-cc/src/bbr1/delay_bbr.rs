@@ -41,8 +41,8 @@ use super::{Bbr, CWND_GAIN_Q8, CWND_MIN_TARGET, GAIN_UNIT, State};
 /// The factor by which a back-off multiplies the pacing rate or cwnd: 0.75 = 192/256.
 const BACK_OFF_GAIN_Q8: u32 = 192;
 
-/// In `PROBE_RTT`, cwnd is 0.75 BDP plus this number of packets, as in the function `InFlight` of
-/// [lanigan-code] `tcp-bbr.cc`.
+/// With [`Form::Code`], cwnd in `PROBE_RTT` is 0.75 BDP plus this number of packets, as in the
+/// function `InFlight` of [lanigan-code] `tcp-bbr.cc`.
 const CODE_QUANTA: u32 = 3;
 
 /// The quantity that a back-off reduces.

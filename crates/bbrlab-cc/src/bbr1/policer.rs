@@ -9,9 +9,9 @@
 //! cycle, which probes the path again.
 //!
 //! The first interval begins at the first loss, which shows that the policer's tokens are used up.
-//! An interval lasts at least 4 round trips. Afterwards, the first loss at which at least 20 % of
-//! the interval's packets are lost ends the interval. If there is no such loss within 16 round
-//! trips, sampling starts over at the next loss.
+//! An interval lasts at least 4 round trips. After these, the interval ends with the first loss at
+//! which it has at least 20 % loss. If there is no such loss within 16 round trips, sampling starts
+//! over at the next loss.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_lt_bw_sampling`, `bbr_lt_bw_interval_done`; Flach et al., "An
 //! Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016.

@@ -32,7 +32,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "hystart",
         default: "true",
-        summary: "leave slow start before the first loss. \"ns3\": with ns-3's thresholds. An RTT then ends slow start if it exceeds the lowest RTT by the lowest RTT itself, at least 4 ms and at most 1 s. An ACK train ends slow start if it is longer than the lowest RTT",
+        summary: "leave slow start before the first loss. \"ns3\": with ns-3's thresholds. An RTT then ends slow start if it exceeds the lowest RTT by more than a threshold: the lowest RTT itself, but at least 4 ms and at most 1 s. An ACK train ends slow start if it is longer than the lowest RTT",
     },
     ParamSpec {
         name: "growth",

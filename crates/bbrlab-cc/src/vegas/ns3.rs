@@ -1,8 +1,9 @@
 //! The steps in which ns-3's `TcpVegas` differs from Linux's Vegas.
 //!
 //! - Each ACK counts once, regardless of how many segments it covers. Below ssthresh, cwnd grows by
-//!   one segment per ACK (`TcpNewReno::SlowStart`). Above ssthresh, where Linux's Vegas grows like
-//!   Reno, cwnd grows by one segment per cwnd of ACKs (`TcpNewReno::CongestionAvoidance`).
+//!   one segment per ACK (`TcpNewReno::SlowStart`). Above ssthresh, ACKs for which there is no
+//!   estimate of the queue make cwnd grow like Reno's, by one segment per cwnd of such ACKs
+//!   (`TcpNewReno::CongestionAvoidance`).
 //! - A round trip ends with the ACK for the last segment that was sent before the round trip began,
 //!   not with the ACK after it.
 //! - ssthresh is limited to cwnd less one segment. At a loss, ssthresh is only reduced to this

@@ -453,7 +453,7 @@ fn command_lines_about_papers() {
             bbrlab reproduce contradictions.x08 | exit 2
                 error: `contradictions.x08` is a contradiction between papers, not an experiment of a paper; `bbrlab run contradictions.x08` runs its scenario, and `docs/contradictions.md` has the results
             bbrlab reproduce contradictions.x14 | exit 2
-                error: `contradictions.x14` is a contradiction between papers without a scenario; its sides are piotrowska2024.c02, song2021.c44
+                error: `contradictions.x14` is a contradiction between papers; bbrlab has no scenario for it, so there is nothing to run; the papers' statements are piotrowska2024.c02, song2021.c44
             bbrlab reproduce examples.dumbbell | exit 2
                 error: `examples.dumbbell` is a scenario, not an experiment of a paper; `bbrlab run examples.dumbbell` runs it
             mkdir report.html; bbrlab reproduce mahmud2020.sim-congested --html report.html | exit 2

@@ -161,8 +161,9 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
             return Some(Call { ns, number: 0 });
         }
         let at = self.discipline.timer();
-        // If the link has a rate, `pie` is the only discipline with a timer. The times of `pie`'s
-        // timer come from the log (`self.timer`), so the computed time is not used then.
+        // In the logs of links with a rate, `pie` is the only discipline with a timer. The times of
+        // `pie`'s timer come from the log (`self.timer`), so the computed time is used only for
+        // links without a rate.
         let computed = at.0.checked_sub(self.t0_ns)?;
         (at != Time::NEVER && self.rate_bps.is_none()).then(|| self.fires_at(computed))
     }

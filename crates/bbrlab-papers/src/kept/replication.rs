@@ -1,7 +1,8 @@
 //! `cargo xtask replication FILE...`: writes `results/replication.json`, the part of a document of
-//! `bbrlab reproduce --json` that `docs/replication.md`, `docs/study/` and the page of `bbrlab
-//! lab` need. The kept part is the claims with their verdicts, and the hashes of the scenarios that
-//! were run. The measured rows, and the values from which the verdicts are computed, are omitted.
+//! `bbrlab reproduce --json` that `docs/replication.md`, `docs/study/` and the page of
+//! `bbrlab lab` need. The kept part is the claims with their verdicts, and the hashes of the
+//! scenarios that were run. The measured rows, and the values from which the verdicts are computed,
+//! are omitted.
 //!
 //! `cargo xtask explanations FILE...` writes `results/explanations.json` in the same way, from
 //! documents of `bbrlab reproduce --json` with `--explain` or `--sensitivity`.

@@ -157,7 +157,7 @@ impl OfRun<'_> {
 
     /// Returns the metrics that the thesis shows in plots over time, for runs with one reported
     /// flow. The RTT is from the run's first flow, and the throughput from the first reported flow.
-    /// In scenarios `as-run`, the run's first flow is not reported, so the two metrics are from
+    /// In the form `as-run`, the run's first flow is not reported, so the two metrics are from
     /// different flows, as in the thesis.
     fn traces(&self) -> Vec<RunRow> {
         let (summary, traced) = &self.flows[0];

@@ -15,10 +15,10 @@ const FULL: f64 = 0.95;
 /// Largest deviation of a settled flow's data in flight from the BDP, as a share of the BDP.
 const SETTLED: f64 = 0.25;
 
-/// Length in seconds of the window for means. With the RTT of 30 ms in the paper that these means
-/// are for, a gain cycle of BBRv1 (eight round trips) and a PROBE_RTT phase (about 200 ms) are
-/// shorter than the window. BBRv1's gains therefore average out. A PROBE_RTT phase lowers a mean,
-/// but is only a part of its window.
+/// Length in seconds of the window for means. The means are computed for Song's runs (`song2021`),
+/// in which the RTT is 30 ms. A gain cycle of BBRv1 (eight round trips) and a PROBE_RTT phase
+/// (about 200 ms) are then shorter than the window. BBRv1's gains therefore average out. A
+/// PROBE_RTT phase lowers a mean, but is only a part of its window.
 const WINDOW_S: f64 = 1.0;
 
 /// Ratio of the pacing rate to the bandwidth estimate above which the flow counts as probing for
@@ -68,7 +68,7 @@ pub(super) fn fill_time_s(flow: &OverTime<'_>, level: &Level) -> Option<f64> {
 
 /// Returns the seconds from the step until the flow has settled; 0 if it is settled at all samples.
 /// The flow is settled at a sample if the packets in flight, averaged over the second before the
-/// sample, are within 25 % of the new BDP. The result is the time of the last sample at which the
+/// sample, are within 25 % of the new BDP. The returned time ends at the last sample at which the
 /// flow is not settled. If this is the level's last sample, returns the length of the level.
 pub(super) fn settle_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64) -> Option<f64> {
     let means = window_means(flow, level, inflight);

@@ -8,7 +8,7 @@ pub(crate) struct Reason<'a> {
     /// The outcome under `linux`.
     pub(crate) here: Outcome<'a>,
     /// The claim's outcomes in other settings. Each of these settings should show an artifact, or
-    /// switches a possible cause of the claim's failure under `linux`.
+    /// changes a possible cause of the claim's failure under `linux`.
     pub(crate) changed: Vec<Changed<'a>>,
     /// The words, such as "Expected to hold", with which a page of `docs/study/` introduces the
     /// argument for the expected result (see `ARGUMENTS`). The argument itself is in the paper's
@@ -19,9 +19,9 @@ pub(crate) struct Reason<'a> {
 }
 
 /// The claim's outcome in one other setting: a setting that should show an artifact, or a setting
-/// that switches a possible cause of the claim's failure under `linux`.
+/// that changes a possible cause of the claim's failure under `linux`.
 pub(crate) struct Changed<'a> {
-    /// The artifact and the setting that should show it. `None` for a setting that switches a
+    /// The artifact and the setting that should show it. `None` for a setting that changes a
     /// possible cause of the claim's failure.
     pub(crate) setting: Option<(&'a str, &'a str)>,
     /// The outcome.

@@ -466,7 +466,8 @@ mod tests {
         assert_eq!(law.max_p, 2 * ONE_PERCENT);
         law.adapt(66_001 << 5);
         assert_eq!(law.max_p, 2 * ONE_PERCENT + ONE_PERCENT / 2);
-        // In RED, one call of `adapt` increases `max_p` by at most 1 %.
+        // One call of `adapt` increases `max_p` by a quarter of its value, but at most by one
+        // percentage point.
         law.max_p = 20 * ONE_PERCENT;
         law.adapt(66_001 << 5);
         assert_eq!(law.max_p, 20 * ONE_PERCENT + MAX_P_MIN);

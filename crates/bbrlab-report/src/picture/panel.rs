@@ -52,8 +52,8 @@ impl Names {
         }
         let longest = axis.ticks.iter().map(|(_, name)| width_of(name, SMALL)).fold(0.0, f64::max);
         // In two rows, a name may be as wide as twice the distance between two names, minus a gap.
-        // The axis ends at the last name. In the upper row, this name has only one distance minus
-        // the gap, and a longer name is cut off.
+        // The axis ends half a distance after the last name. If this name is in the upper row, it
+        // therefore has only one distance minus the gap, and is cut off if it is wider.
         let room = 2.0 * width / (axis.high - axis.low) - BETWEEN;
         if longest <= room || room >= UPRIGHT_MOST {
             Self::TwoRows

@@ -32,8 +32,7 @@ pub fn run_tables(run: &RunSummary) -> Tables {
     Tables(blocks(run))
 }
 
-/// Returns the summary of a run as HTML that sets only the alignment of columns, and needs no style
-/// sheet.
+/// Returns the summary of a run as HTML without colours and fonts, which needs no style sheet.
 #[must_use]
 pub fn run_html(run: &RunSummary) -> String {
     html(&blocks(run))

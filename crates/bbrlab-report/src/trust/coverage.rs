@@ -4,7 +4,7 @@
 use super::subject::{Places, Range};
 
 /// The documentation page with the table of these ranges. A range covers the test points of a
-/// congestion control: scenarios whose runs on a Linux kernel were recorded.
+/// congestion control. A test point is one scenario whose runs on one Linux kernel were recorded.
 pub(super) const PAGE: &str = "docs/fidelity.md";
 
 /// The runs of a congestion control on a real Linux stack.
@@ -96,7 +96,8 @@ impl Coverage {
 
 /// Factors that widen a compared range. A result is within the range if the result is between the
 /// lower end times the first factor and the upper end times the second factor. The tolerance is
-/// needed because a buffer of whole packets differs from its round number of BDP by a few percent.
+/// needed because buffers are whole numbers of packets: a buffer that is, for example, 1 BDP in the
+/// scenario differs from 1 BDP by a few percent.
 const NEARLY: (f64, f64) = (0.9, 1.1);
 
 impl Range {

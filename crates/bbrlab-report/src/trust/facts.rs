@@ -222,7 +222,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Queue, "droptail"),
         Evidence::Exact,
-        "2,558 packets of the log of Linux’s pfifo, 0 differ; the 307 recorded runs of Linux have such a queue at the bottleneck",
+        "2,558 packets of the log of Linux’s pfifo, 0 differ; the 307 test points recorded on Linux have such a queue at the bottleneck",
         QUEUES,
         &["q_serial_pfifo 2,558 0"],
     ),

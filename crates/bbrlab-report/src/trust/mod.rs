@@ -197,8 +197,7 @@ fn of_flows(subject: &Subject, seeds: usize, is_linux: bool) -> Vec<TrustLine> {
     }
     if subject.flows_max > 1 && is_linux {
         let (evidence, says) = if seeds >= SEEDS_ENOUGH {
-            let says =
-                "means over seeds: in all 82 comparisons with Linux, Jain’s index differs by at most 0.03";
+            let says = "means over seeds: in all 82 comparisons with Linux, Jain’s index differs by at most 0.03";
             (Evidence::Compared, says.to_owned())
         } else {
             let seeds = if seeds == 1 { "one seed".to_owned() } else { format!("{seeds} seeds") };

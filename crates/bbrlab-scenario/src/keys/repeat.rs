@@ -62,7 +62,8 @@ impl Until {
     pub const BATCH: u64 = 5;
 
     /// Returns the accepted imprecision of the mean, as a share of the mean. A sweep point has
-    /// enough runs if half the width of the mean's 95 % interval is at most this share.
+    /// enough runs if half the width of the mean's 95 % interval is at most this share of the
+    /// mean.
     ///
     /// # Panics
     /// Never in practice: the text of a decimal number can always be parsed as a floating-point

@@ -357,6 +357,10 @@ pub(crate) fn set(
             }
             Ok(())
         }
-        other => Err(format!("a key of `{0}`, but the value of `{0}` is {1}, which has no keys", step.key, other.kind())),
+        other => Err(format!(
+            "a key of `{0}`, but the value of `{0}` is {1}, which has no keys",
+            step.key,
+            other.kind()
+        )),
     }
 }

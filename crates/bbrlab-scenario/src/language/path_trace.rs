@@ -3,8 +3,9 @@
 //!
 //! The first line names the columns: `time_s` and at least one of `rate_mbps`, `delay_ms` and
 //! `loss`. Other columns are ignored. Each later line applies from its time to the time of the next
-//! line, the last line to the end of the run. Values with more precision than a nanosecond or a bit
-//! per second, as programs print them from floating-point numbers, are rounded.
+//! line, the last line to the end of the run. Programs print floating-point numbers with many
+//! decimals, so times and delays are rounded to whole nanoseconds, and rates to whole bits per
+//! second.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -21,8 +21,8 @@ use serde_json::Value;
 fn scenario(header: &str, lines: &str, profile: &str) -> Result<Scenario, ScenarioErrors> {
     let added = |to: &str| if to == header { lines } else { "" };
     // The tests also set keys that have no effect in this scenario, which is normally an error. The
-    // first line of the text permits such keys. Bbrlab writes this line into a run's file if the
-    // file has keys that have an effect only at other points of the run's sweep.
+    // first line of the text permits such keys. The file of a run from a sweep begins with this
+    // line if keys in the file have no effect in this run.
     let text = format!(
         "# Keys here may act at other points of the sweep only.\n{}\nduration = \"10s\"\n[stack]\nprofile = \"{profile}\"\n{}\n\
          [bottleneck]\n{}\n\

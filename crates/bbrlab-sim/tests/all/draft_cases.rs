@@ -232,8 +232,8 @@ fn a_13_achieving_expected_cruise_bandwidth_on_a_link_with_aggregation() {
     check(
         paths::cruise_with_aggregation,
         &expect![[r#"
-            bbr3_ietf 10 Mbit/s x 40 ms: holds: extra_acked 109 % of a slot; cwnd 100 % of 2 BDP + extra_acked; utilization 99.0 % in CRUISE; extra_acked from the latest to the largest sample of 10 rounds at 700 of 700 ACKs
-            bbr3_ietf 1 Gbit/s x 10 ms: holds: extra_acked 99 % of a slot; cwnd 100 % of 2 BDP + extra_acked; utilization 99.0 % in CRUISE; extra_acked from the latest to the largest sample of 10 rounds at 17748 of 17748 ACKs
+            bbr3_ietf 10 Mbit/s x 40 ms: holds: extra_acked 109 % of a slot; cwnd 100 % of 2 BDP + extra_acked; utilization 99.0 % in CRUISE; extra_acked between latest and largest sample of 10 rounds at 700 of 700 ACKs
+            bbr3_ietf 1 Gbit/s x 10 ms: holds: extra_acked 99 % of a slot; cwnd 100 % of 2 BDP + extra_acked; utilization 99.0 % in CRUISE; extra_acked between latest and largest sample of 10 rounds at 17748 of 17748 ACKs
             bbr3 10 Mbit/s x 40 ms: holds: extra_acked 109 % of a slot; cwnd 101 % of 2 BDP + extra_acked; utilization 99.1 % in CRUISE
             bbr3 1 Gbit/s x 10 ms: holds: extra_acked 99 % of a slot; cwnd 100 % of 2 BDP + extra_acked; utilization 99.0 % in CRUISE
         "#]],
@@ -284,10 +284,10 @@ fn a_17_handling_token_bucket_policers() {
     check(
         paths::policer,
         &expect![[r#"
-            bbr3_ietf 10 Mbit/s x 40 ms: holds: inflight_shortterm and bw_shortterm adapt; 96 % of the token rate; 1.25 % lost in CRUISE; losses in 18 % of the round trips (2.60 % of all packets lost)
-            bbr3_ietf 1 Gbit/s x 10 ms: holds: inflight_shortterm and bw_shortterm adapt; 97 % of the token rate; 0.09 % lost in CRUISE; losses in 9 % of the round trips (0.56 % of all packets lost)
-            bbr3 10 Mbit/s x 40 ms: holds: inflight_shortterm and bw_shortterm adapt; 97 % of the token rate; 0.92 % lost in CRUISE; losses in 15 % of the round trips (2.54 % of all packets lost)
-            bbr3 1 Gbit/s x 10 ms: holds: inflight_shortterm and bw_shortterm adapt; 98 % of the token rate; 0.00 % lost in CRUISE; losses in 5 % of the round trips (0.36 % of all packets lost)
+            bbr3_ietf 10 Mbit/s x 40 ms: holds: inflight_shortterm and bw_shortterm adapt; 96 % of the token rate; 1.25 % lost in CRUISE; losses in 18 % of the round trips (2.60 % of all packets are lost)
+            bbr3_ietf 1 Gbit/s x 10 ms: holds: inflight_shortterm and bw_shortterm adapt; 97 % of the token rate; 0.09 % lost in CRUISE; losses in 9 % of the round trips (0.56 % of all packets are lost)
+            bbr3 10 Mbit/s x 40 ms: holds: inflight_shortterm and bw_shortterm adapt; 97 % of the token rate; 0.92 % lost in CRUISE; losses in 15 % of the round trips (2.54 % of all packets are lost)
+            bbr3 1 Gbit/s x 10 ms: holds: inflight_shortterm and bw_shortterm adapt; 98 % of the token rate; 0.00 % lost in CRUISE; losses in 5 % of the round trips (0.36 % of all packets are lost)
         "#]],
     );
 }

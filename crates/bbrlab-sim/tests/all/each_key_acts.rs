@@ -44,8 +44,10 @@ const FLOW: &str = "flow";
 const REST: &str = "rest";
 
 impl Text {
-    /// Returns the text of a scenario with one CUBIC flow over 10 Mbit/s and 40 ms for 4 s. The
-    /// network is the dumbbell, the dumbbell with access links before it, or a link of `[[links]]`.
+    /// Returns the text of a scenario with one CUBIC flow over 10 Mbit/s and 40 ms for 4 s. `link`
+    /// is the heading of the link's table and selects the network: a dumbbell without access links
+    /// ([`DUMBBELL`]), a dumbbell with access links ([`BEHIND`]), or one link of `[[links]]`
+    /// ([`NAMED`]).
     fn new(link: &'static str) -> Self {
         let mut text = Self { tables: Default::default(), rest: String::new(), link };
         text.set(TOP, "duration = \"4s\"");

@@ -2,8 +2,8 @@
 //! virtual time.
 //!
 //! Linux 6.12.117 ran each point for 50 s, and the flow started at 0.1 s. Goodput, RTT and queue
-//! are compared with the run with seed 1. Retransmissions are compared with one run at some points,
-//! and with runs with five seeds at others.
+//! are compared with the run with seed 1. Retransmissions are compared with this run at some
+//! points, and with five runs, each with another seed, at the other points.
 //!
 //! Our goodput may differ by 2 %, our mean smoothed RTT by 5 %. Differences as large as these
 //! bounds come only from chance (BBR's random phase); all other differences are far smaller.

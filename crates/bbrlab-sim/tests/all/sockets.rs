@@ -68,9 +68,10 @@ fn long_path(stack: &str, cc: &str, rate: &str, rtt_ms: u32) -> FlowSummary {
     ))
 }
 
-/// With `linux-stock`, a send buffer grows to 4 MiB, nearly all of it payload in flight if the
-/// buffer limits the flow. The kernel wakes the application when a third of the buffer is free. The
-/// sender therefore has between two thirds of 4 MiB and 4 MiB in flight.
+/// With `linux-stock`, a send buffer grows to 4 MiB, of which nearly all can be payload. If the
+/// buffer limits the flow, all data in the buffer is in flight. The kernel wakes the application
+/// when a third of the buffer is free. The sender therefore has between two thirds of 4 MiB and all
+/// of it in flight.
 ///
 /// In mahimahi issue 144, one iperf flow over 720 Mbit/s and "80 ms" got about 300 Mbit/s. This
 /// rate is in the range that the test demands for an RTT of 80 ms, and above the range for 160 ms.
@@ -174,9 +175,10 @@ fn small_queues_keep_the_device_short() {
     let p95 = |flow: &bbrlab_run::FlowSummary| flow.path_queue_delay_ms.p95.unwrap();
     // A full queue of 1,000 packets of 1,514 bytes takes 121 ms to leave.
     assert!(p95(&without) > 80.0, "{}", p95(&without));
-    // Slow start does not end in this test, because no packet is lost. In slow start, TCP paces at
-    // 200 % of cwnd per RTT, and cwnd is at most twice the data in flight. The data of a
-    // millisecond at the pacing rate therefore takes at most 4 ms at the link's rate.
+    // In slow start, TCP paces at 200 % of cwnd per RTT, and cwnd is at most twice the data in
+    // flight. The data of a millisecond at the pacing rate therefore takes at most 4 ms at the
+    // link's rate. Although no packet is lost, HyStart ends slow start within 0.3 s. From then on,
+    // TCP paces at 120 %, and the data of a millisecond takes less time.
     //
     // TCP sends a burst if the data in the device is below the limit, so the last burst may exceed
     // the limit. A burst also has at most the data of a millisecond, and takes at most another 4

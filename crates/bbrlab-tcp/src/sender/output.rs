@@ -281,8 +281,8 @@ impl Sender {
         stop
     }
 
-    /// Records that cwnd is full, in a call that sends no new data because there is no new data or
-    /// because pacing delays it.
+    /// Records that cwnd is full. Called when the sender sends nothing for another reason: there is
+    /// no new data, or pacing delays it.
     #[inline(never)]
     pub(super) fn note_cwnd_full(&mut self) {
         self.validate_cwnd(true);

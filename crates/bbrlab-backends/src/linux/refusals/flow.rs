@@ -41,7 +41,7 @@ pub(super) fn of_class(
         "has segments of 88 to 65000 bytes",
         Some(&format!("`mss = \"{}B\"`", (*mss).clamp(88, 65_000))),
     );
-    let own = "gives each flow separate hosts in bbrlab's set-up";
+    let own = "gives each flow separate hosts in the networks that bbrlab builds";
     all.unless(*host == 0, at, "host", own, Some("no `host`"));
     all.unless(*sender_host == 0, at, "sender_host", own, Some("no `sender_host`"));
     of_kernel(class, at, all);
@@ -90,7 +90,7 @@ pub(crate) fn of_kernel(class: &FlowClass, at: Place, all: &mut Refusals) {
         device.is_none(),
         at,
         "device",
-        "passes packets from the host to the first link at once in bbrlab's set-up",
+        "passes packets from the host to the first link at once in the networks that bbrlab builds",
         Some("no `device`"),
     );
     all.unless(*rate_samples, at, "rate_samples", "always samples the rate", None);

@@ -47,8 +47,8 @@ enum Losses {
     /// As in ns-3: a recovery does not begin a packet-timed round, and losses reduce cwnd only in
     /// recovery.
     Ns3,
-    /// As in [lanigan-code], a port of BBR to ns-3 from 2018. `recover_as_port` and `update_round`
-    /// describe the differences from Linux.
+    /// As in [lanigan-code], a port of BBR to ns-3.27, made in 2018. `recover_as_port` and
+    /// `update_round` describe the differences from Linux.
     Port,
 }
 

@@ -1,4 +1,5 @@
-//! Loss recovery as in ns-3, and as in [lanigan-code], a port of BBR to ns-3 from 2018.
+//! Two rules for cwnd in loss recovery: the rule of ns-3, and the rule of [lanigan-code], a port of
+//! BBR to ns-3.27, made in 2018.
 //!
 //! Deviations: none except deviation 1 in this folder's `mod.rs`.
 

@@ -186,8 +186,8 @@ impl<'s, 'a> Curves<'s, 'a> {
     }
 
     /// Returns the mean of a flow's quantity in each time window. If the series has no throughput,
-    /// the throughput in a window is computed from the bytes delivered between the last row of the
-    /// previous window and the last row of this window.
+    /// the throughput in a window is computed from the bytes delivered between the last row
+    /// before this window and the last row of this window.
     fn windowed(&self, flow: u32, rows: &[usize], quantity: FlowQuantity) -> Windows {
         let series = self.sheet.input.series;
         let length = (self.sheet.to_s - self.sheet.from_s) / f64::from(self.windows);

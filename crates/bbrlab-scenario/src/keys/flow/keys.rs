@@ -204,8 +204,8 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
         "`true`: ECN is negotiated (`bbr2` also needs `cc_params = { ecn_enable = true }`). `\"low\"`: also, `bbr3` \
          responds to marks at minimum RTTs up to 5 ms (a low-latency route). `\"l4s\"`: as `\"low\"`, with ECT(1); \
          allowed for `dctcp`, `bbr2`, `bbr3` and `prague`, which allows no other value. Receivers echo each mark to \
-         `dctcp`, `bbr2` and `prague`, and to `bbr3` with `\"low\"` or `\"l4s\"`. To other algorithms, receivers echo \
-         as in RFC 3168",
+         `dctcp`, `bbr2` and `prague`, and to `bbr3` with `\"low\"` or `\"l4s\"`. Otherwise, receivers echo as in \
+         RFC 3168",
         |flow: &mut FlowSpec, given| {
             // `check_udp` rejects the key `ecn` for UDP flows, so `ecn` is read only for flows with
             // a connection.

@@ -79,7 +79,7 @@ impl LinkSpec {
         };
         let Some(rate) = rate else {
             let title = format!("`{name}`: expected a `rate` or a schedule of rates");
-            reader.problem(at, title, "found no rate or a Mahimahi trace, which does not fill a bucket", Vec::new());
+            reader.problem(at, title, "found no rate that could fill the bucket", Vec::new());
             return;
         };
         if peak.rate <= rate {

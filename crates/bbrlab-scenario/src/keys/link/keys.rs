@@ -101,7 +101,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.1.0",
         Form::Any(&[Form::Time, Form::List(&Form::Pair(&Form::Time, &Form::Time))]),
         "propagation delay, the same in both directions; a list is a schedule such as `[[\"0s\", \"20ms\"], [\"15s\", \
-         \"45ms\"]]`. The key `rtt` and the unit `bdp` count the first delay of a schedule",
+         \"45ms\"]]`. The key `rtt` and the unit `bdp` use the first delay of a schedule",
         |spec: &mut LinkSpec, given| {
             if let Some((delay, changes)) = given.value(read_delay) {
                 (spec.link.delay, spec.link.delay_steps) = (delay, changes);

@@ -36,7 +36,7 @@ fn peak_rates() {
         `bottleneck.burst`: expected a `rate` or a schedule of rates
             rate = "50Mbit/s"; -> burst = "64KiB"; peak_rate = "90Mbit/s"; | 4:1-5 | found a link without a rate
         `bottleneck.peak_rate`: expected a `rate` or a schedule of rates
-            also | 5:1-9 | found no rate or a Mahimahi trace, which does not fill a bucket
+            also | 5:1-9 | found no rate that could fill the bucket
         `bottleneck.buffer`: expected a `rate` as well
             also | 7:10-15 | found a buffer of a link without a rate, which never has a queue
     "#]]);

@@ -114,7 +114,7 @@ fn check_filter(case: &mut Case) {
     case.demand(
         seen > 100 && wrong == 0,
         &format!(
-            "extra_acked from the latest to the largest sample of 10 rounds at {} of {seen} ACKs",
+            "extra_acked between latest and largest sample of 10 rounds at {} of {seen} ACKs",
             seen - wrong
         ),
     );
@@ -257,6 +257,6 @@ pub(crate) fn policer(case: &mut Case) {
     case.demand(in_cruise < 2.0, &format!("{in_cruise:.2} % lost in CRUISE"));
     case.demand(
         lossy < 50.0,
-        &format!("losses in {lossy:.0} % of the round trips ({lost:.2} % of all packets lost)"),
+        &format!("losses in {lossy:.0} % of the round trips ({lost:.2} % of all packets are lost)"),
     );
 }

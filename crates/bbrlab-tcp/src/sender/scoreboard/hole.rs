@@ -38,10 +38,11 @@ impl Merged {
 }
 
 impl Scoreboard {
-    /// Merges an skb that `block` covers entirely into the SACKed skb before it, together with the
-    /// SACKed skb after it. `block` must not be a DSACK. Returns the merged skb. Returns `None`,
-    /// without any change, if this is not possible: for example, because no SACKed skb is directly
-    /// before `id`, or because the two skbs have different segment sizes.
+    /// Merges the skb `id`, which `block` covers entirely, with the SACKed skb directly before it,
+    /// into one skb. A SACKed skb directly after `id` is also merged, if possible. `block` must not
+    /// be a DSACK. Returns the merged skb. Returns `None`, without any change, if `id` cannot be
+    /// merged: for example, because no SACKed skb is directly before `id`, or because the segment
+    /// size of that skb differs.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
