@@ -150,8 +150,8 @@ LEGEND_ROWS = 2
 """A legend above the axes that would have more rows than this gets smaller letters or begins farther left."""
 
 TITLE_GAP = 8
-"""The height in points (1/72 inch) of the gap below a legend that is above the axes. Below the gap are the titles of
-several panels, or the axes if a legend of one panel begins farther left than the axes."""
+"""The distance in points (1/72 inch) from the axes to a legend above them, in addition to the height of the titles of
+several panels. A legend of one panel has this distance only if it begins farther left than the axes."""
 
 DASHES: tuple[Literal["-", "--", ":", "-."], ...] = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -1204,7 +1204,7 @@ def _colours(count: int) -> list[str]:
 
 
 def _coloured(lines: list[_Line]) -> list[_Line]:
-    """Gives each line its own colour."""
+    """Gives each line a colour of the palette. If there are more lines than colours, the colours repeat."""
     return [line._replace(colour=colour) for line, colour in zip(lines, _colours(len(lines)), strict=True)]
 
 

@@ -158,7 +158,7 @@ class Result:
         Args:
             folder: The folder to write.
             force: Whether to overwrite another run or a sweep in the folder. With `force`, the folder may also contain
-                files that no run wrote; only files with the same names are overwritten.
+                files that no run wrote; of these, only files that have the names of written files are overwritten.
 
         Raises:
             UsageError: If the folder contains other files or results, or if the source text of a custom congestion
@@ -238,7 +238,7 @@ class Results:
         return latest[1]
 
     def _again(self, n: int) -> Result:
-        """Computes run `n` a second time, now with its tables over time. The sweep must have no folder."""
+        """Computes run `n` again, now with its tables over time. The sweep must have no folder."""
         result = Result(_bbrlab.run(self.scenario, on=self._on, number=n, limit=2**64 - 1))
         if result.digest != self.digests[n]:
             raise RunError(

@@ -91,15 +91,15 @@ def run(
     Args:
         scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
         set: Values of keys that replace the scenario's, such as `{"bottleneck.buffer": "2bdp"}`.
-        controls: Custom congestion controls: a dict from each name that the scenario uses to a class, or from a name
-            `plugin:NAME` to the path of a shared object. Without `controls`, a class can replace its name in `set` or
+        controls: Custom congestion controls. In this dict, the keys are names that the scenario uses, and the values
+            are classes. For a name `plugin:NAME`, the value is the path of a shared object. Without `controls`, a class can replace its name in `set` or
             in a dict, as in `{"flows.cc": MyControl}`.
         seed: The run's seed. If the scenario has several seeds, only this one is run, unless `set` has `repeat`.
         on: The back end that computes the run, as `--on` of the command line.
         out: A folder for the files that the command line writes. Without `out`, nothing is written.
         force: Whether to recompute a complete run in the folder. `force` also permits an `out` that contains another
-            run or a sweep, which is overwritten. With `force`, `out` may also contain files that no run wrote; only
-            files with the same names are overwritten.
+            run or a sweep, which is overwritten. With `force`, `out` may also contain files that no run wrote; of
+            these, only files that have the names of the run's files are overwritten.
         pictures: Whether to write the run's plot to the folder.
         limit: Maximum work in data packets; 10 000 000 000 by default. The limit also bounds memory and time series.
             Each byte of the run's estimated memory counts as one packet, and each row of `series` or `queue` as 100

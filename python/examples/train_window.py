@@ -2,9 +2,9 @@
 
 Each episode draws a new rate, RTT and buffer, and half of the episodes change their rate midway, so no fixed window
 fits all episodes. The policy has four parameters. The next action is a linear function of three quantities: log2(RTT /
-minimum RTT), the loss, and log2(packets delivered per minimum RTT / window). The cross-entropy method finds the
-parameters: the best of several draws from a normal distribution determine the next distribution. The reward is the
-environment's default, `log_power`.
+minimum RTT), the loss, and log2(used / window), where `used` is the number of packets that are delivered per minimum
+RTT. The cross-entropy method finds the parameters: the best of several draws from a normal distribution determine the
+next distribution. The reward is the environment's default, `log_power`.
 
     pip install "./python[gym]"
     python train_window.py
@@ -118,7 +118,7 @@ def compare(
 
 
 def main() -> None:
-    """Trains, compares and prints the scores."""
+    """Trains the policy, compares it with fixed windows, and prints the scores."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=8)

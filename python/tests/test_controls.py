@@ -103,7 +103,7 @@ def test_what_a_class_has_not_is_renos(name: str) -> None:
 
 
 class Listener(bl.CongestionControl):
-    """Records every event with its arguments."""
+    """Counts the events by name, and checks the arguments of many."""
 
     heard: ClassVar[Counter[str]] = Counter()
     instances: ClassVar[list[Listener]] = []

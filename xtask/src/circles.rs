@@ -122,7 +122,7 @@ fn shortest(
     while let Some(here) = waiting.pop_front() {
         if &here == to {
             let mut way = vec![here];
-            while let Some(step) = before.get(way.last().expect("the path has a first step")) {
+            while let Some(step) = before.get(way.last().expect("`way` begins with `to`")) {
                 way.push(step.clone());
             }
             way.reverse();
@@ -241,8 +241,9 @@ fn segments(path: &str) -> Vec<String> {
 
 /// Returns the paths in the code that begin with `crate`, `super` or `self`.
 fn inline(code: &str) -> Vec<Vec<String>> {
-    // A path with `$crate` in a macro is resolved where the macro is called. The path is therefore
-    // an import by the files that call the macro, not by this file, and is ignored here.
+    // A path with `$crate` is part of a macro, which the compiler expands in the files that call
+    // the macro. The path is therefore an import by those files, not by this file, and is ignored
+    // here.
     let code = code.replace("$crate::", "");
     let is_path = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
     code.split(|c| !is_path(c))

@@ -99,8 +99,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 
-/// Returns the rows of the table in `page` that differ from the map. A row has the crate first,
-/// then its imports, in backticks.
+/// Returns an error for each crate of the map for which the table in `page` has no row with exactly
+/// its imports. A row has the crate first, then its imports, in backticks.
 fn table_differences(page: &str) -> Vec<String> {
     let words = |line: &str| -> Vec<String> {
         line.split('`').skip(1).step_by(2).map(str::to_owned).collect()
@@ -117,7 +117,9 @@ fn table_differences(page: &str) -> Vec<String> {
         })
     };
     let missing = IMPORTS.iter().filter(|(package, imports)| !is_there(package, imports));
-    missing.map(|(package, _)| format!("CONTRIBUTING.md: the row of `{package}` differs")).collect()
+    missing
+        .map(|(package, _)| format!("CONTRIBUTING.md: no row has `{package}` and its imports"))
+        .collect()
 }
 
 /// Returns the crates in a manifest's `[dependencies]`. The crate that the manifest describes must

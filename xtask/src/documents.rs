@@ -16,7 +16,8 @@ use crate::source;
 const FLAGS: &str =
     "-D warnings -A rustdoc::private_intra_doc_links --force-warn rustdoc::broken_intra_doc_links";
 
-/// Builds the documentation of the workspace.
+/// Checks that the documentation of the workspace has no code block that rustdoc would run as a
+/// test, and that rustdoc builds the documentation without warnings.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     for (_, folder) in source::crates(root)? {
         for file in source::files(&folder.join("src"), "rs")? {

@@ -2,8 +2,8 @@
 //! repository, or to an existing item such as `sim::meter` or `Hooks::skb_marked_lost`. Also checks
 //! the targets of links between pages.
 //!
-//! A mention is text in backticks that looks like a file path or a Rust path. Other text is not
-//! checked. The changelog and superseded decisions are not checked, because they describe earlier
+//! A mention is text in backticks that looks like a file path or a Rust path. Other text is not a
+//! mention. The changelog and superseded decisions are not checked, because they describe earlier
 //! versions. Names that end in `.c` and `.h` are not checked either, because they can be names of
 //! kernel sources, which this repository does not contain.
 

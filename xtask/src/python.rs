@@ -24,7 +24,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         .output()
         .is_ok_and(|out| out.status.success())
     {
-        println!("skipped: no Python 3.10 with venv");
+        println!("skipped: no Python 3.10 or newer with venv");
         return Ok(());
     }
     let Some(env) = environment(root)? else {

@@ -1,8 +1,8 @@
 //! Builds and tests the page of `bbrlab lab`: a WebAssembly module, and the page that loads it. The
 //! built files are in `web/dist`.
 //!
-//! `web/dist` is not in the repository, because it contains only built files. Building them needs
-//! Node and npm's packages. If `web/dist` is missing, `bbrlab` is built without the page.
+//! `web/dist` is not in the repository. Building it needs Node and npm's packages. If `web/dist` is
+//! missing, `bbrlab` is built without the page.
 
 use std::env;
 use std::fs::{self, File};

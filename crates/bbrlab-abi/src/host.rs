@@ -11,7 +11,7 @@ c_struct!(Setup = "bbrlab_setup", "A new connection" {
     mss: u32, "uint32_t mss", "bytes; payload of a full segment";
     seed: u64, "uint64_t seed", "The source of all random numbers of this connection";
     max_pacing_rate: u64, "uint64_t max_pacing_rate", "bytes per second; 0 for no bound";
-    params: *const Param, "const bbrlab_param *params", "The algorithm's parameters that are not at their defaults. All elements have the same `size`";
+    params: *const Param, "const bbrlab_param *params", "The algorithm's parameters that are not at their defaults. All elements must have the same value in their own field `size`";
     params_count: u32, "uint32_t params_count", "How many";
     initial_cwnd: u32, "uint32_t initial_cwnd", "packets; Linux: 10";
     cwnd_clamp: u32, "uint32_t cwnd_clamp", "packets; upper bound of cwnd, 0 for none";

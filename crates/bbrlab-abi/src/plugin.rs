@@ -5,15 +5,15 @@ use std::ffi::{c_char, c_void};
 use crate::layout::c_struct;
 use crate::{AckSample, Conn, Control, LostSkb, RateSample};
 
-/// The kinds of parameters.
+/// The kinds of parameters, as in the field `kind` of [`Param`].
 pub mod param_kinds {
-    /// A whole number, in `value`.
+    /// A whole number; the field `value` of the parameter's struct contains it.
     pub const INTEGER: u32 = 0;
-    /// A ratio, in millionths in `value`.
+    /// A ratio; the field `value` contains it in millionths.
     pub const RATIO: u32 = 1;
-    /// A Boolean: 0 or 1 in `value`.
+    /// A Boolean; the field `value` is 0 or 1.
     pub const SWITCH: u32 = 2;
-    /// A text, in `text`.
+    /// A text; the field `text` contains it.
     pub const TEXT: u32 = 3;
 }
 
@@ -88,7 +88,7 @@ c_struct!(Plugin = "bbrlab_plugin", "A congestion control in a shared object. A 
     ssthresh: Ask, "int32_t (*ssthresh)(void *cc, const bbrlab_conn *conn, const bbrlab_control *ctl, uint32_t *ssthresh, bbrlab_host *host)", "packets; the slow start threshold for a new loss episode";
     undo_cwnd: Ask, "int32_t (*undo_cwnd)(void *cc, const bbrlab_conn *conn, const bbrlab_control *ctl, uint32_t *cwnd, bbrlab_host *host)", "packets; the cwnd to restore after a spurious loss episode";
     cong_control: Tell<*const RateSample>, "int32_t (*cong_control)(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, const bbrlab_rate_sample *rs, bbrlab_host *host)", "An ACK; replaces `cong_avoid` and PRR";
-    cong_avoid: Option<unsafe extern "C" fn(*mut c_void, *const Conn, *mut Control, u32, u32, *mut Host) -> i32>, "int32_t (*cong_avoid)(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, uint32_t ack, uint32_t acked, bbrlab_host *host)", "New data was acknowledged cumulatively, up to `ack`. `acked` is the number of packets newly acknowledged, cumulatively or by SACK";
+    cong_avoid: Option<unsafe extern "C" fn(*mut c_void, *const Conn, *mut Control, u32, u32, *mut Host) -> i32>, "int32_t (*cong_avoid)(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, uint32_t ack, uint32_t acked, bbrlab_host *host)", "An ACK that may raise cwnd arrived. All data up to `ack` is acknowledged cumulatively, and `acked` is the number of packets newly acknowledged, cumulatively or by SACK";
     pkts_acked: AskWith<*const AckSample>, "int32_t (*pkts_acked)(void *cc, const bbrlab_conn *conn, const bbrlab_control *ctl, const bbrlab_ack_sample *sample, uint32_t *ssthresh, bbrlab_host *host)", "Packets have left the network. `*ssthresh` holds the threshold and may be changed";
     in_ack_event: Tell<u32>, "int32_t (*in_ack_event)(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, uint32_t flags, bbrlab_host *host)", "An ACK arrives: BBRLAB_ACK_* bits";
     tso_segs: AskWith<u32>, "int32_t (*tso_segs)(void *cc, const bbrlab_conn *conn, const bbrlab_control *ctl, uint32_t mss_now, uint32_t *segs, bbrlab_host *host)", "segments; the size of the next burst";

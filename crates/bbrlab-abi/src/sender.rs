@@ -41,7 +41,7 @@ c_struct!(SenderSetup = "bbrlab_sender_setup", "A new sender" {
     mss: u32, "uint32_t mss", "bytes; payload of a full segment";
     seed: u64, "uint64_t seed", "The source of all random numbers of this sender";
     max_pacing_rate: u64, "uint64_t max_pacing_rate", "bytes per second; 0 for no bound";
-    params: *const Param, "const bbrlab_param *params", "The algorithm's parameters that are not at their defaults. All elements have the same `size`";
+    params: *const Param, "const bbrlab_param *params", "The algorithm's parameters that are not at their defaults. All elements must have the same value in their own field `size`";
     params_count: u32, "uint32_t params_count", "How many";
     initial_cwnd: u32, "uint32_t initial_cwnd", "packets; Linux: 10";
     hz: u32, "uint32_t hz", "jiffies per second, a divisor of 1000; 0 means 1000";

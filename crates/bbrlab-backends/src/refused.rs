@@ -119,7 +119,7 @@ impl Refusals {
             !matches!(sample, Sample::Ack),
             Place::Top,
             "sample",
-            "samples at times, not at ACKs",
+            "samples at regular times, not at ACKs",
             Some("`sample = \"1ms\"`"),
         );
     }
@@ -174,7 +174,13 @@ impl Refusals {
             // In a scenario, every UDP flow has a rate or frames, so this line refuses none of a
             // scenario's flows.
             Source::Unlimited | Source::Bytes(_) => {
-                self.unless(!is_udp, at, "udp", "sends datagrams at a rate", Some("`rate`"));
+                self.unless(
+                    !is_udp,
+                    at,
+                    "udp",
+                    "sends UDP only with `rate` or `frames`",
+                    Some("`rate`"),
+                );
             }
             Source::Cbr(_)
             | Source::Rates(_)

@@ -224,8 +224,8 @@ pub trait CongestionControl {
         conn.ctl
     }
 
-    /// Called when new data was cumulatively acknowledged up to `ack`. `acked` is the number of
-    /// packets newly acknowledged, cumulatively or by SACK.
+    /// Called for an ACK that may raise cwnd. All data up to `ack` is acknowledged cumulatively, and
+    /// `acked` is the number of packets newly acknowledged, cumulatively or by SACK.
     fn cong_avoid(&mut self, conn: &Conn, _ack: u32, _acked: u32) -> Control {
         conn.ctl
     }

@@ -293,7 +293,7 @@ pub(crate) struct ReproduceArgs {
     /// judges no claims
     #[arg(long, value_name = "BACKEND", value_parser = backend, conflicts_with_all = ["explain", "sensitivity", "html", "markdown"])]
     pub(crate) on: Option<&'static dyn Backend>,
-    /// For each claim that the data files expect to be an artifact of the paper's simulator or
+    /// For each claim that bbrlab's data files expect to be an artifact of the paper's simulator or
     /// method, find the difference from the `linux` profile, or the pair of differences, that makes
     /// the claim true. Runs only the first seed
     #[arg(long, conflicts_with = "quick")]
@@ -517,7 +517,7 @@ pub(crate) struct PlotArgs {
     /// Leave out the line under the title
     #[arg(long)]
     pub(crate) no_caption: bool,
-    /// Width and height: 1600x900px, or 84x60mm for paper, with a smallest text of 7 points
+    /// Width and height, such as 1600x900px, or 84x60mm for paper (smallest text: 7 points)
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<String>,
     /// File formats: svg, png, pdf [default: svg,png]
@@ -898,8 +898,8 @@ bbr1, a buffer of 4 BDP, pacing of single packets, and no delay before the bottl
 the case without it. Case wide has one flow that only the link limits.
 
 docs/performance.md describes all cases and lists the values of one machine. If no case is named, all cases except d and \
-wide run, each in as many processes as --repeat says; with the default of five, this takes about 40 s of CPU time. Each \
-process of case d takes 8 s.
+wide run, each in as many processes as --repeat says; with the default of five, this takes about 40 s of CPU time. If \
+case d is named, each of its processes takes about 8 s.
 
 Speed is the number of data packets that leave the bottleneck per second of CPU time, set-up included. Noise is how much \
 longer the median process took than the fastest, in percent. In the table of ratios that --against prints, the noise is \

@@ -35,7 +35,9 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
         not_compared.extend(names.iter().filter(|name| !has(name)).map(|&name| name.to_owned()));
         if !not_compared.is_empty() && !args.quiet {
             let (path, left) = (path.display(), not_compared.join(", "));
-            output.note(&format!("{path} does not contain these cases, so they are not compared: {left}"));
+            output.note(&format!(
+                "{path} does not contain these cases, so they are not compared: {left}"
+            ));
         }
     }
     let mut document = match shown {

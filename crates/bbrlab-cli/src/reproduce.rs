@@ -110,8 +110,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
     }
     if args.explain && !done.iter().any(|one| !one.explained.is_empty()) {
         output.note(
-            "--explain: nothing to explain; the data files expect no claim about these experiments \
-             to be an artifact of the paper's simulator or method",
+            "--explain: nothing to explain; bbrlab's data files expect no claim about these \
+             experiments to be an artifact of the paper's simulator or method",
         );
     }
     write_replication(&done, &options, args.html.as_deref(), args.markdown.as_deref())?;

@@ -30,7 +30,7 @@ pub(crate) struct LinuxArgs {
     /// Back end that computes our runs. Points that the back end does not support are left out
     #[arg(long, value_name = "BACKEND", value_parser = bbrlab_lab::backend)]
     on: Option<&'static dyn Backend>,
-    /// Seeds per point of our runs
+    /// Number of seeds with which bbrlab runs each scenario of the reference
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
     /// Runs in parallel [default: one per processor]

@@ -32,7 +32,8 @@ pub(crate) struct Activity {
     /// Seconds from the start of a flow to its end, summed over the flows. All arriving flows of a
     /// class together count as one flow.
     pub(crate) active_s: f64,
-    /// Whether the other values are estimates. If false, they are upper bounds.
+    /// True if the other values are estimates of the run's real values, false if they are only
+    /// upper bounds of the real values.
     pub(crate) is_sure: bool,
     /// Seconds for which flows are active, summed over the flows. Here, each arriving flow counts
     /// by itself.

@@ -11,8 +11,8 @@ const UNMEASURED_RATIO: u32 = 128;
 /// (`sk_stream_is_writeable`).
 const IN_USE_AT_NEXT_WRITE: f64 = 2.0 / 3.0;
 /// The largest skb of a sender, in bytes. Linux checks the space in the send buffer before it adds
-/// an skb, so the buffer can exceed its limit by one skb. The upper bound of the data in flight is
-/// two such skbs above the limit, because a second skb can be in the network.
+/// an skb, so the buffer can exceed its limit by one skb. The upper bound of the data in flight
+/// adds two such skbs to the limit.
 const LARGEST_SKB: f64 = 65_536.0;
 
 /// The range of the limit that the size of a socket's buffer or receive window sets to a flow's

@@ -155,7 +155,8 @@ impl EventQueue {
     }
 
     /// Returns when the next event is due and which structure holds it. The time is `NEVER` if
-    /// there is no event. The previous event must have ended.
+    /// there is no event. If [`Self::take`] has returned an event before, the caller must have
+    /// ended that event as [`Event`] describes.
     ///
     /// The entry of a timer counts as an event, even if the timer was moved or disarmed after the
     /// entry was inserted.
@@ -342,7 +343,10 @@ impl EventQueue {
     /// Arms a timer of a flow for `at`, which replaces any previous deadline. `at` must not be
     /// before `now`, the time of the current event. The timer never expires if `at` is `NEVER`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each caller passes a constant timer")]
+    #[expect(
+        clippy::inline_always,
+        reason = "runs for each packet of a paced sender; `timer` is a constant in each caller"
+    )]
     pub fn arm(&mut self, flow: u32, timer: TimerId, at: Time, now: Time) {
         if timer == self.tournament_timer {
             if !self.tournament.arm(flow, at) {

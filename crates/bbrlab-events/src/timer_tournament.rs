@@ -189,7 +189,9 @@ impl TimerTournament {
         self.winner.1
     }
 
-    /// Disarms the next timer because it fires, and returns its flow. The timer's entry stays open.
+    /// Disarms the next timer because it fires, and returns its flow. The timer's entry remains in
+    /// the tree and is open (see the module's description) until [`Self::arm`] or [`Self::close`]
+    /// is called.
     #[inline]
     pub(crate) fn fire(&mut self) -> u32 {
         debug_assert_eq!(self.open, NONE);

@@ -401,8 +401,8 @@ struct bbrlab_setup {
     uint64_t seed;
     /* bytes per second; 0 for no bound. */
     uint64_t max_pacing_rate;
-    /* The algorithm's parameters that are not at their defaults. All elements have the same
-     * `size`. */
+    /* The algorithm's parameters that are not at their defaults. All elements must have the same
+     * value in their own field `size`. */
     const bbrlab_param *params;
     /* How many. */
     uint32_t params_count;
@@ -533,8 +533,8 @@ struct bbrlab_sender_setup {
     uint64_t seed;
     /* bytes per second; 0 for no bound. */
     uint64_t max_pacing_rate;
-    /* The algorithm's parameters that are not at their defaults. All elements have the same
-     * `size`. */
+    /* The algorithm's parameters that are not at their defaults. All elements must have the same
+     * value in their own field `size`. */
     const bbrlab_param *params;
     /* How many. */
     uint32_t params_count;

@@ -260,8 +260,8 @@ impl Connection {
     }
 
     /// Reports the acknowledged packets of the current ACK to the algorithm, once per ACK and
-    /// before losses and changes of the loss-recovery state. Linux: the end of
-    /// `tcp_clean_rtx_queue`, `tcp_newly_delivered`.
+    /// before losses and changes of the loss-recovery state. Linux: `tcp_newly_delivered`, and the
+    /// end of `tcp_clean_rtx_queue`.
     fn report_acked(&mut self) {
         let Some(ack) = self.ack.as_mut().filter(|ack| !ack.is_reported) else { return };
         ack.is_reported = true;

@@ -19,8 +19,8 @@ pub fn kernel_release() -> String {
 
 /// Returns whether the kernel has a congestion control of this name, built in or as a module that
 /// the kernel loads. For a process without `CAP_NET_ADMIN`, the kernel loads no module, so the
-/// kernel's answer could be wrong. If the process lacks `CAP_NET_ADMIN` or `CAP_SYS_ADMIN`, which
-/// runs need, the function therefore returns true for every name; [`missing`] then reports the
+/// kernel's answer could be wrong. Runs need `CAP_NET_ADMIN` and `CAP_SYS_ADMIN`. If the process
+/// lacks one of these rights, the function returns true for every name, and [`missing`] reports the
 /// missing rights.
 #[must_use]
 pub fn has_control(name: &str) -> bool {

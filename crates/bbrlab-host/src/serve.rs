@@ -66,7 +66,8 @@ impl Rest {
     }
 }
 
-/// The measurements of the loop.
+/// The network's result of a run in real time, and measurements of [`serve`], the loop that passed
+/// the packets.
 #[derive(Debug)]
 pub(crate) struct Served {
     pub(crate) network: NetworkResult,
@@ -139,7 +140,8 @@ impl Devices {
 }
 
 /// Waits until the program that opens the flows' sockets hands over the TUN devices in a message.
-/// Then passes packets through the network of a run until the run ends or `is_over` becomes true.
+/// After that, passes packets through the network of a run until the run ends or `is_over` becomes
+/// true.
 /// Returns `None` if `is_over` became true, or the program ended, before the run began.
 ///
 /// # Errors

@@ -201,8 +201,8 @@ pub fn remove_kernel(kernel: &Kernel) -> Result<(), KernelError> {
 /// capture this line, so the project's checks can count the tests that used a kernel.
 ///
 /// # Panics
-/// Panics if `BBRLAB_KERNEL` names no kernel. Without this panic, a misspelt name would skip all
-/// tests that need a kernel.
+/// Panics if `BBRLAB_KERNEL` is set, but does not name a built kernel. Without this panic, a
+/// misspelt name would skip all tests that need a kernel.
 #[must_use]
 pub fn kernel_for_test(test: &str) -> Option<Kernel> {
     // Write the line with one call, and begin with a line break, because several tests write at the

@@ -178,7 +178,7 @@ pub fn plot_overlay(
         )));
     };
     if choice.of_sweeps() || !choice.cdf.is_empty() || choice.by.is_some() {
-        let reason = "--overlay draws two runs over time and cannot be combined with --metric, --against, --heatmap, --x, --by, --where or --cdf";
+        let reason = "--overlay draws two runs over time and cannot be combined with --metric, --against, --heatmap, --x, --by, --where, --dot-labels or --cdf";
         return Err(LabError::Usage(reason.to_owned()));
     }
     let Chosen { run, formats, .. } = Chosen::new(choice)?;

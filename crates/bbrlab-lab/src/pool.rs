@@ -84,8 +84,8 @@ impl Pool<'_> {
     /// not begun because the user asked to stop has the result `None`.
     ///
     /// # Errors
-    /// Fails if a piece fails. If several pieces fail at once, returns the error of the piece that
-    /// is first in the list.
+    /// Fails if `work` returns an error for a piece. If several pieces fail at once, returns the
+    /// error of the piece that is first in the list.
     ///
     /// # Panics
     /// Panics if a piece of work panics.
@@ -128,7 +128,7 @@ impl Pool<'_> {
     /// thread, in the order of the list. `watch` is called whenever a piece advances.
     ///
     /// # Errors
-    /// Fails if a piece fails.
+    /// Fails if `work` or `keep` returns an error for a piece.
     pub(crate) fn each_kept_here<T, C, R, E>(
         self,
         items: &[T],

@@ -117,7 +117,7 @@ fn section(
         } else {
             String::new()
         };
-        (text, format!("bbrlab run {} --out again", quoted(&file)))
+        (text, format!("bbrlab run {} --out repeated", quoted(&file)))
     };
     let trust = trust_in(folder, &document)?;
     let (facts, files) = (facts(&document), files(results, runs)?);

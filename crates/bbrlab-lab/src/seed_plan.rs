@@ -32,11 +32,10 @@ struct Point {
     wanted: u64,
 }
 
-/// Counts of the sweep points that ended without a confidence interval as narrow as `until`
-/// requires.
+/// How many of a sweep's points ended without a confidence interval as narrow as `until` requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undecided {
-    /// The number of all sweep points.
+    /// The number of all points of the sweep, also of those with a narrow enough interval.
     pub points: u64,
     /// The number of sweep points whose interval is still too wide with the largest number of
     /// seeds.

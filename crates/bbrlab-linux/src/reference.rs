@@ -222,7 +222,7 @@ fn flow(row: &Row<'_>, id: u32, stop_s: f64) -> Result<FlowSummary, LinuxError> 
 
 /// Returns the base RTT of a recorded Linux flow, in milliseconds.
 pub(super) fn base_rtt_ms(flow: &FlowSummary) -> f64 {
-    flow.rtt_base_ms.expect("every `summary.csv` has the column `flow_rtt_ms`")
+    flow.rtt_base_ms.expect("read from the column `flow_rtt_ms`, which must have a value")
 }
 
 /// Returns our name for a congestion control of the kernel.

@@ -66,7 +66,7 @@ impl<P: PacketData> Port<'_, P> {
     /// `payload` is called when the network stores the packet, but not if the packet is dropped
     /// before that.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the callers send nearly every packet")]
+    #[expect(clippy::inline_always, reason = "nearly all packets are sent with `send`")]
     pub fn send(
         &mut self,
         flow: FlowId,

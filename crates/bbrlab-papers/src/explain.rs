@@ -85,9 +85,9 @@ pub enum ArtifactCause {
     AnyOf {
         /// The switches that each make the claim true alone.
         enough: Vec<String>,
-        /// The switches among `enough` without which the experiment cannot be run: it fails if only
-        /// this switch is off and all other switches of the setting are on. Whether the claim needs
-        /// these switches is unknown.
+        /// The switches of `enough` that could not be turned off alone: with one of them off and
+        /// all other switches of the setting on, the experiment cannot be run. Whether the claim
+        /// needs these switches is unknown.
         not_without: Vec<String>,
     },
     /// Two switches that make the claim true together.
@@ -198,7 +198,9 @@ impl ArtifactCause {
                 }
                 words
             }
-            Self::NotShown => "false under the setting, too".to_owned(),
+            Self::NotShown => {
+                "the claim is false under this setting as well as under linux".to_owned()
+            }
             Self::NoSetting => "no setting is known that should make the claim true".to_owned(),
             Self::Unknown(reason) => format!("not known: {reason}"),
         }
@@ -211,14 +213,16 @@ fn any_of(enough: &[String], not_without: &[String]) -> String {
         ([one], []) => {
             format!("made true by {one} alone, but also by all other switches together without it")
         }
-        ([one], _) => {
-            format!("made true by {one} alone; the experiment cannot be run with only {one} off")
-        }
+        ([one], _) => format!(
+            "made true by {one} alone, with the other switches off; the experiment cannot be run \
+             with only {one} off and the others on"
+        ),
         (all, []) => {
             format!("made true by each of {} alone; none of them is needed", all.join(", "))
         }
         (all, without) => format!(
-            "made true by each of {} alone; the experiment cannot be run with only {} off",
+            "made true by each of {} alone, with the other switches off; the experiment cannot be \
+             run with only {} off and the others on",
             all.join(", "),
             without.join(" or only ")
         ),
@@ -228,7 +232,7 @@ fn any_of(enough: &[String], not_without: &[String]) -> String {
 /// Explains why a paper's claim is false under `linux`, with the settings of the artifacts that the
 /// claim names. Tries the settings in order and returns one explanation per setting tried. Stops
 /// after the first explanation whose cause is neither [`ArtifactCause::NotShown`] nor
-/// [`ArtifactCause::Unknown`]. Adds the runs to `work`.
+/// [`ArtifactCause::Unknown`]. Adds the runs to `work`, the set of runs that the caller counts.
 ///
 /// # Errors
 /// Fails if a run or the writing of a file fails, or if the user interrupts the runs.
@@ -472,7 +476,7 @@ mod tests {
     }
 
     fn not_run() -> Result<bool, String> {
-        Err("its keys do not fit".to_owned())
+        Err("the switch's keys do not fit the experiment".to_owned())
     }
 
     #[test]
@@ -495,13 +499,15 @@ mod tests {
         );
         assert_eq!(
             words(not_run()),
-            "made true by a alone; the experiment cannot be run with only a off"
+            "made true by a alone, with the other switches off; the experiment cannot be run with \
+             only a off and the others on"
         );
         let both = [one(not_run()), effect("b", true, true)];
         let words = cause_of(&both, None, 0).describe();
         assert_eq!(
             words,
-            "made true by each of a, b alone; the experiment cannot be run with only a off"
+            "made true by each of a, b alone, with the other switches off; the experiment cannot \
+             be run with only a off and the others on"
         );
     }
 

@@ -29,7 +29,8 @@ pub fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
 
 /// Judges the paper's claims about an experiment. Evaluates each false claim again in settings that
 /// should show the claim's artifact, or that are possible causes of the claim's failure, until the
-/// claim is true in one of them. The runs in these settings are added to `work`.
+/// claim is true in one of them. The runs in these settings are added to `work`, the set of runs
+/// that the caller counts.
 ///
 /// # Errors
 /// Fails if a run or the writing of a file fails, or if the user interrupts the runs.
@@ -180,7 +181,8 @@ pub(crate) struct RunUnder {
 }
 
 /// Runs an experiment in a configuration, but only the sweep points that `claims` need. Adds the
-/// runs to `work`. The inner error is the reason why there are no rows.
+/// runs to `work`, the set of runs that the caller counts. The inner error is the reason why there
+/// are no rows.
 ///
 /// # Errors
 /// Fails if a run or the writing of a file fails, or if the user interrupts the runs.

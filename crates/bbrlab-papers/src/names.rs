@@ -129,7 +129,7 @@ fn artifact(name: &str) -> String {
     match experiments.as_slice() {
         [] => format!("`{name}` is an artifact without claims, so there is nothing to run"),
         all => format!(
-            "`{name}` is an artifact; claims about it are judged by `bbrlab reproduce {}`",
+            "`{name}` is an artifact; the claims that refer to it are judged by `bbrlab reproduce {}`",
             all.join(" ")
         ),
     }
@@ -159,7 +159,9 @@ fn no_such_number(name: &str) -> Option<String> {
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     let (letter, kind, done) = match own.split_at_checked(1)? {
         ("c", digits) if is_number(digits) => ("c", "claim", "judges them"),
-        ("a", digits) if is_number(digits) => ("a", "artifact", "judges the claims about them"),
+        ("a", digits) if is_number(digits) => {
+            ("a", "artifact", "judges the claims that refer to them")
+        }
         _ => return None,
     };
     let ids = |paper: &'static Paper| -> Vec<&'static str> {

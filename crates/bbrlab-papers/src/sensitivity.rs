@@ -71,7 +71,8 @@ pub(crate) fn choices_of(experiment: &Experiment) -> Vec<&'static Choice> {
 }
 
 /// Tries each alternative of each choice of an experiment, with the requested number of seeds; if
-/// none is requested, with one seed. Adds the runs to `work`.
+/// none is requested, with one seed. Adds the runs to `work`, the set of runs that the caller
+/// counts.
 ///
 /// # Errors
 /// Fails if a run or the writing of a file fails, or if the user interrupts the runs.

@@ -1,6 +1,6 @@
 //! Checks that `docs/queues/comparison.md`, the results from which it is generated
 //! (`results/disciplines.json`, written by `cargo xtask disciplines`), and the current scenarios
-//! agree. `UPDATE_EXPECT=1` writes the tables again.
+//! agree. With `UPDATE_EXPECT=1`, the test writes the page's tables again.
 
 mod page_section;
 

@@ -234,7 +234,7 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let file = folder.join("plugin.so");
         for (from, to, reason) in [
-            ("return &plugin", "return &plugin + none", "that can be loaded: "),
+            ("return &plugin", "return &plugin + none", "that this machine can load: "),
             ("BBRLAB_ABI_VERSION", "77", "found version 77"),
             (".init = init", ".init = 0", "expected at least one function"),
         ] {

@@ -122,7 +122,7 @@ macro_rules! readable {
     };
 }
 
-/// A read-only view of the sender.
+/// A view of the sender, in which only the fields of `ctl` can be written.
 #[pyclass(frozen, name = "Conn", module = "bbrlab._bbrlab")]
 pub(crate) struct PyConn {
     conn: Mutex<Conn>,
@@ -309,8 +309,8 @@ fn statuses_after(now: PacingStatus) -> Bounds {
     (now as u64, most as u64, what)
 }
 
-/// The smallest and the largest valid value of a number, and the text that an error message has
-/// between "expected" and these bounds, such as "packets" or "a bound".
+/// The smallest and the largest valid value of a number, and a text that says what the number is,
+/// such as "packets". An error message has this text between "expected" and the two values.
 pub(crate) type Bounds = (u64, u64, &'static str);
 
 fn bounds_of(about: &About) -> Bounds {

@@ -139,7 +139,7 @@ fn plugin(at: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<(St
 /// Returns the congestion controls in a mapping from names to classes or paths of shared objects.
 pub(crate) fn named_classes(given: &Bound<'_, PyAny>) -> PyResult<Classes> {
     let mut classes = Classes::default();
-    let given = mapping(given, CONTROLS, "names with classes of congestion controls")?;
+    let given = mapping(given, CONTROLS, "congestion controls (name: class or shared object)")?;
     for item in given.items()?.try_iter()? {
         let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
         let at = format!("{CONTROLS}[{}]", shown(&name)?);

@@ -462,9 +462,9 @@ pub(crate) fn compare<'py>(
     Err(of_class(py, "UsageError", &text))
 }
 
-/// The content of a pickled sweep: its tables, its folder, and three counts of runs. The counts
-/// are: runs that were computed; those of them that were computed again because the process that
-/// had begun them was killed; runs that were found complete in the folder.
+/// The content of a pickled sweep: its tables, its folder, and three counts of runs: computed,
+/// repeated and found. Repeated runs are computed runs that a killed process had begun. Found runs
+/// were already complete in the folder.
 type Swept = (Vec<Frame>, Option<PathBuf>, (u64, u64, u64));
 
 /// The content of a pickled run: the tables of its metrics, its tables over time, its scenario, its

@@ -21,8 +21,8 @@ const EVERY: Duration = Duration::from_millis(40);
 
 /// The interval at which [`here`] releases the interpreter's lock for other threads. The interval
 /// must be longer than Python's switch interval of 5 ms. A waiting thread requests the lock only
-/// after 5 ms in which the lock did not pass to another thread, and gets the lock only after a
-/// request. With an interval below 5 ms, the waiting thread would never request the lock.
+/// after 5 ms in which no thread released the lock, and gets the lock only after a request. With an
+/// interval below 5 ms, the waiting thread would never request the lock.
 const OTHERS: Duration = Duration::from_millis(10);
 
 /// The smallest step of the finished share after which [`here`] calls `progress` again.

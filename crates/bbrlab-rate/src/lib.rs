@@ -434,8 +434,8 @@ impl RateSampler {
         }
     }
 
-    /// Like [`Self::generate_at`], if [`Self::is_switched`] is false. Returns the lengths of the
-    /// send phase and the ACK phase and does not store them; `None` if there is no sample.
+    /// Like [`Self::generate_at`], but [`Self::is_switched`] must be false. Returns the lengths of
+    /// the send phase and the ACK phase and does not store them; `None` if there is no sample.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

@@ -168,7 +168,8 @@ impl RateSampler {
         self.with_switched(|switched, sampler| switched.take(sampler, ack, &stamps, skb));
     }
 
-    /// Completes the sample of an ACK. [`Self::generate`] has already updated the counts.
+    /// Completes the sample of an ACK. The caller has already updated the delivery state in `conn`,
+    /// and the counts of delivered and lost packets in `ack` (`note_counts`).
     #[cold]
     pub(super) fn generate_switched(
         &mut self,

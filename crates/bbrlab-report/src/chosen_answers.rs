@@ -188,6 +188,6 @@ fn unknown(wanted: &str, groups: &[Group]) -> String {
     if near.is_empty() {
         format!("unknown metric `{wanted}`; `bbrlab list metrics` lists all")
     } else {
-        format!("unknown metric `{wanted}`; similar are {}", near.join(", "))
+        format!("unknown metric `{wanted}`; similar metrics: {}", near.join(", "))
     }
 }

@@ -67,7 +67,7 @@ fn unknown<'a>(wanted: &str, metrics: impl Iterator<Item = &'a String>) -> Strin
     if near.is_empty() {
         format!("unknown metric `{wanted}`; `bbrlab list metrics` lists all")
     } else {
-        format!("unknown metric `{wanted}`; similar are {}", near.join(", "))
+        format!("unknown metric `{wanted}`; similar metrics: {}", near.join(", "))
     }
 }
 
@@ -101,12 +101,12 @@ mod tests {
         assert_eq!(kept(&["goodput"]), kept(&["goodput_mbps"]));
         assert_eq!(
             kept(&["goodputs"]).unwrap_err(),
-            "unknown metric `goodputs`; similar are goodput_mbps"
+            "unknown metric `goodputs`; similar metrics: goodput_mbps"
         );
-        assert_eq!(kept(&["sahre"]).unwrap_err(), "unknown metric `sahre`; similar are share");
+        assert_eq!(kept(&["sahre"]).unwrap_err(), "unknown metric `sahre`; similar metrics: share");
         assert_eq!(
             kept(&["throughput"]).unwrap_err(),
-            "unknown metric `throughput`; similar are goodput_mbps"
+            "unknown metric `throughput`; similar metrics: goodput_mbps"
         );
         assert_eq!(
             kept(&["are"]).unwrap_err(),

@@ -57,7 +57,7 @@ pub struct TableCell {
     pub measured: Option<String>,
     /// The printed value.
     pub published: Option<String>,
-    /// The interval of the median, as text.
+    /// The 95 % confidence interval of the median, as text (see [`Median`](crate::Median)).
     pub interval: Option<String>,
     /// An index from 0 to 1 that determines the shading: 1 is not shaded, and values up to 0.4 are
     /// darkest. `None` without shading.

@@ -58,7 +58,7 @@ const TITLE: &str = "Reproducing the papers";
 
 const HOW_TO_READ: &str = "Values are medians over the seeds, each with an interval. Medians under the linux profile \
      decide the verdicts and whether a claim is true at a parameter point. Each seed is also evaluated alone. \
-     Printed values are in brackets. A claim is an artifact if it is false under the linux profile and true \
+     The paper's values are in brackets. A claim is an artifact if it is false under the linux profile and true \
      under a setting that reproduces the artifact on purpose. These settings are listed below the claim. \
      Ids such as PAPER.a02 are artifacts in the papers' data files; ids such as x05 are contradictions in \
      docs/contradictions.md.";
@@ -289,7 +289,7 @@ mod tests {
                 ..ReplicationSection::default()
             }],
             absent: vec![AbsentItem {
-                number: "anon2025 Result line of IV".to_owned(),
+                number: "anon2025 Result line of section IV".to_owned(),
                 title: "Ported".to_owned(),
                 command: "bbrlab reproduce anon2025.ported".to_owned(),
             }],
@@ -331,9 +331,9 @@ mod tests {
         };
         let (html, markdown) = (report.page(), report.markdown("figures"));
         assert!(!html.contains("no verdict") && !markdown.contains("no verdict"));
-        assert!(markdown.contains("form judges the claims: `bbrlab reproduce a.b`."), "{markdown}");
+        assert!(markdown.contains("form decide the claims: `bbrlab reproduce a.b`."), "{markdown}");
         assert!(
-            html.contains("form judges the claims: <code>bbrlab reproduce a.b</code>."),
+            html.contains("form decide the claims: <code>bbrlab reproduce a.b</code>."),
             "{html}"
         );
     }

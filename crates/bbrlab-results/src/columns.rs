@@ -275,7 +275,7 @@ pub enum FigureOf {
     Group,
     /// A flow.
     Flow,
-    /// A link: a column of [`link_columns`].
+    /// A link: one value in each row of [`link_columns`], which has one row per link.
     Link,
 }
 

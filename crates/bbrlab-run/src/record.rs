@@ -394,7 +394,7 @@ record! {
     /// Congestion window.
     #[derive(Copy)]
     Cwnd {
-        mean: Option<f64>, Result, "packets", "mean over the active time,";
+        mean: Option<f64>, Result, "packets", "mean (over the active time)";
         max: Option<f64>, Result, "packets", "maximum";
     }
 }

@@ -50,7 +50,7 @@ impl Run {
     /// Returns the links on a route of this class, in order.
     ///
     /// # Panics
-    /// The iterator panics if neither the run nor the class has a link of the route.
+    /// The iterator panics if the route contains a link that neither the run nor the class has.
     pub fn links_on<'r>(
         &'r self,
         class: &'r FlowClass,
@@ -68,7 +68,8 @@ impl Run {
     /// Returns the link-layer bytes per packet at the start of a route of this class.
     ///
     /// # Panics
-    /// Panics if the run does not have a link of the route, or if the framing is 4 GiB or more.
+    /// Panics if the route contains a link that neither the run nor the class has, or if the
+    /// framing is 4 GiB or more.
     #[must_use]
     pub fn framing(&self, class: &FlowClass, route: &[Hop]) -> u32 {
         let framing = framing(route.iter().filter_map(|&hop| self.link_at(class, hop)));

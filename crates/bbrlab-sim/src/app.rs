@@ -445,8 +445,9 @@ impl Application {
     }
 
     /// Records that the current transfer, the latest one that began, was read completely at `now`,
-    /// unless this was already recorded. Schedules the next transfer or request. `retransmitted` is
-    /// the connection's number of retransmissions so far.
+    /// and schedules the next transfer or request, if there is one. Does nothing if the end of the
+    /// current transfer was already recorded. `retransmitted` is the connection's number of
+    /// retransmissions so far.
     #[cold]
     pub(crate) fn end_transfer(
         &mut self,

@@ -61,8 +61,8 @@ pub(crate) struct Meter {
 }
 
 /// The latest smoothed RTTs, which are added to the histogram [`Meter::srtt_us`] several at a time.
-/// This struct is in the two cache lines that every ACK accesses. An ACK accesses the histogram
-/// only if this struct is full.
+/// This struct is in the two cache lines of [`Meter`] that every ACK accesses. An ACK accesses the
+/// histogram only if this struct is full.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Recent {

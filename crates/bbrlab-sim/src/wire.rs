@@ -563,7 +563,9 @@ impl<E: FlowEnd> End<'_, E> {
         });
     }
 
-    /// Retransmits a segment with data. The segment must have no SACK blocks and must not be a SYN.
+    /// Sends a segment with data: a retransmission, or new data that is not passed to
+    /// [`Self::transmit_new_data`], such as a burst of one segment. The segment must have no SACK
+    /// blocks and must not be a SYN.
     #[inline(never)]
     fn transmit_data_again(&mut self, segment: &DataSegment) {
         self.send_data(segment, 0, segment.retransmission, self.sent_us());

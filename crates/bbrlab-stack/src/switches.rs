@@ -87,8 +87,8 @@ pub enum PartialAck {
     /// retransmission of the head is in flight (ns-3).
     Segment,
     /// The first unacknowledged segment (the head), which is then marked lost. Nothing is sent if
-    /// the head is SACKed or already retransmitted. This variant imitates ns-3 3.27, which
-    /// retransmits the head even in these two cases.
+    /// the head is SACKed or already retransmitted. This variant imitates ns-3 3.27, but with one
+    /// difference: ns-3 3.27 retransmits the head in these two cases, too.
     Head,
 }
 
@@ -158,8 +158,9 @@ crate::settings! {
         pub ack_interval: AckInterval = AckInterval::This, "rate_ack_interval", "0.1.0",
             "the ACK phase of a rate sample begins at the latest delivery before the sampled segment was sent, or before \
              the segment of the previous sample was sent (ns-3 up to 3.40)";
-        /// The sample's number of delivered packets is updated at such an ACK, too: an ACK that
-        /// delivers no segment newer than the previous sample's.
+        /// Whether an ACK that delivers no segment newer than the previous sample's keeps the
+        /// interval of that sample. Such an ACK still updates the number of delivered packets in
+        /// the sample.
         pub is_sticky: bool = false, "rate_sample_sticky", "0.1.0",
             "an ACK that delivers no segment newer than the previous sample's keeps the interval of that sample";
         /// Which packets a sample counts as lost.

@@ -47,7 +47,8 @@ mod tests {
         let ages = [-1, 0, 1, 2, 1000];
         let verdicts = ages.map(|age: i32| passes(5000, 5000_u32.wrapping_add_signed(-age), 1));
         assert_eq!(verdicts, [true, true, true, false, false]);
-        assert!(!passes(5000, 4999, 0), "ts_recent does not go back");
+        // With a window of 0, `passes` decides whether a segment's timestamp replaces `ts_recent`.
+        assert!(!passes(5000, 4999, 0), "an older timestamp does not replace ts_recent");
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Round-trip time: the smoothed RTT, its deviation, the retransmission timeout and the windowed
 //! minimum.
 //!
-//! The estimator is Jacobson's with the kernel's refinements. A falling RTT raises the deviation
-//! eight times more slowly than a rising RTT. The timeout is the smoothed RTT plus the deviation
-//! `rttvar_us`. A larger deviation raises `rttvar_us` immediately. If all deviations of a round
-//! trip are smaller, `rttvar_us` falls by a quarter of its distance to the largest of them. The
-//! minimum of 200 ms applies to `rttvar_us`, not to the timeout.
+//! The estimator is Jacobson's with the kernel's refinements. `mdev_us` is the mean deviation of
+//! RTT samples from the smoothed RTT. A falling RTT raises `mdev_us` eight times more slowly than a
+//! rising RTT. The timeout is the smoothed RTT plus `rttvar_us`. If `mdev_us` rises above
+//! `rttvar_us`, `rttvar_us` is set to `mdev_us` immediately. If `mdev_us` stays below `rttvar_us`
+//! for a round trip, `rttvar_us` falls by a quarter of its distance to the largest `mdev_us` of
+//! this round trip. The minimum of 200 ms applies to `rttvar_us`, not to the timeout.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rtt_estimator`, `__tcp_set_rto`, `tcp_bound_rto`,
 //! `tcp_update_rtt_min`; [jacobson]; [rfc6298].

@@ -2,8 +2,8 @@
 //!
 //! Most numbers for the lab's page are 32-bit floats, which are more precise than a screen can
 //! show. A missing value is NaN. Strings are replaced by codes. The columns are in buffers of the
-//! module. The next call that takes rows overwrites these buffers, so the page must copy values
-//! that it needs later.
+//! module. The module's next call may overwrite these buffers, so the page must copy values that it
+//! needs later.
 
 use std::borrow::Cow;
 
@@ -145,9 +145,9 @@ pub(crate) struct Words<'a> {
     limits: &'a [String],
 }
 
-/// The columns that the last call of the page filled. `Call::Rows` fills them with the rows that
-/// were recorded since the previous `Call::Rows`: first the columns of flows, then the columns of
-/// links.
+/// The columns that the last `Call::Rows` or `Call::Packets` filled. `Call::Rows` fills them with
+/// the rows that were recorded since the previous `Call::Rows`: first the columns of flows, then
+/// the columns of links.
 #[derive(Debug, Default)]
 pub struct Columns {
     values: Vec<Values>,

@@ -105,7 +105,7 @@ fn bytes_per_flow(flows: u32, bytes: Option<u64>, of_one: Option<u64>) -> Option
 }
 
 /// Returns a row of the table. Valgrind counts the case's shorter and its longer run. Speed and
-/// memory are from another run as long as the longer one, without valgrind.
+/// memory are from another run, without valgrind, which has the length of the longer run.
 fn row(binary: &Path, case: &Measured) -> Result<Value, String> {
     let costs =
         valgrind::count(binary, std::slice::from_ref(case), &[Tool::Callgrind, Tool::Cachegrind])?;

@@ -33,7 +33,10 @@ const GROUPS: &[(&str, &[&str])] = &[
         "link: queue length, delay histogram",
         &["net/src/link/queue_length.rs", "net/src/link/delay_histogram.rs"],
     ),
-    ("link: admission, clock, settling, forwarding", &["net/src/link/", "net/src/accounts.rs"]),
+    (
+        "link: admission, departure times, ledger, forwarding",
+        &["net/src/link/", "net/src/accounts.rs"],
+    ),
     ("meter", &["sim/src/meter.rs", "sim/src/histogram.rs", "sim/src/series.rs"]),
     (
         "send buffer, application, limits",
@@ -80,7 +83,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "tcp/src/cwnd_validation.rs",
         ],
     ),
-    ("ACK path, rest of the sender", &["tcp/src/"]),
+    ("ACK path, and the rest of the sender", &["tcp/src/"]),
     ("times and rates", &["units/src/"]),
     ("other code", &[""]),
 ];

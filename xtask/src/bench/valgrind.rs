@@ -182,7 +182,7 @@ fn under(
     let result: Value = serde_json::from_slice(&output.stdout)
         .map_err(|error| format!("case {case}: the output is not the result of a case: {error}"))?;
     let packets = result["data_packets"].as_u64();
-    Ok((packets.ok_or_else(|| format!("case {case} counted no packets"))?, told))
+    Ok((packets.ok_or_else(|| format!("case {case}: the output lacks `data_packets`"))?, told))
 }
 
 /// Parses the instructions from callgrind's output.

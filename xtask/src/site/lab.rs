@@ -2,8 +2,8 @@
 //! pages show experiments.
 //!
 //! A page names an experiment of the lab's gallery by a comment in a line of its own, such as
-//! `<!-- lab: bbr-states -->`. Where the repository's pages are shown as Markdown without the site,
-//! the comment is invisible.
+//! `<!-- lab: bbr-states -->`. Where a page is shown as formatted Markdown outside of the site, the
+//! comment is invisible.
 
 use std::fs;
 use std::path::Path;

@@ -149,7 +149,7 @@ fn of_stack(stack: &Stack, machine: &Machine, all: &mut Refusals) {
     no(
         !matches!(delack, DelAck::Every { .. }),
         "delack",
-        "counts no segments for delayed ACKs",
+        "does not count segments to decide when to send an ACK",
         "`delack = \"linux\"`",
     );
     let is_plain = *min_rto == plain.min_rto;
@@ -166,7 +166,7 @@ fn of_stack(stack: &Stack, machine: &Machine, all: &mut Refusals) {
     no(*initial_cwnd > 0, "initial_cwnd", "begins with one segment at least", "`initial_cwnd = 1`");
     no(*clock_step == Span(1), "clock_step", "has a clock of its own", "no `clock_step`");
     for key in switches_linux_lacks(stack) {
-        no(false, key, "has no such setting", "the value of `profile = \"linux\"`");
+        no(false, key, "has no such setting", "the key's value with `profile = \"linux\"`");
     }
 }
 
@@ -275,12 +275,12 @@ mod tests {
              [[flows]]\ncc = \"vegas\"\nrtt = \"20ms\"\nmss = \"8948B\"\nlatency = true\n\
              [[flows]]\ncc = \"cubic\"\ncc_params = { beta = 700 }\nrtt = \"20ms\"\n",
             &expect![[r#"
-                sample: samples at times, not at ACKs; `sample = "1ms"`
+                sample: samples at regular times, not at ACKs; `sample = "1ms"`
                 stack.sndbuf: allows at most 212992 bytes on this machine (net.core.wmem_max); `sndbuf = "212992B"`
                 stack.rwnd: does not keep the advertised window below a bound; a fixed `rcvbuf`
                 stack.hz: ticks at the rate of this machine's kernel; no `hz`
                 stack.sender_qdisc: has no queue between TCP and the first link in bbrlab's set-up; `sender_qdisc = "none"`
-                stack.delack: counts no segments for delayed ACKs; `delack = "linux"`
+                stack.delack: does not count segments to decide when to send an ACK; `delack = "linux"`
                 stack.min_rto: has this setting only from Linux 6.11 on; `min_rto = "200ms"`
                 stack.clock_step: has a clock of its own; no `clock_step`
                 flows[0].cc: has no bbr3 in a kernel without patches; `bbr1`

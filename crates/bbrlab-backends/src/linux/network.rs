@@ -38,7 +38,7 @@ pub(super) struct Wire {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there are only a few values per flow")]
 pub(super) enum Content {
-    /// No discipline: packets arrive at once.
+    /// No queue discipline: packets arrive in [`Wire::to`] without delay.
     Nothing,
     /// A netem that makes these impairments.
     Netem(Impairment),
@@ -410,7 +410,7 @@ mod tests {
 
     /// Returns three parts of the translation to Linux, line by line. First, for each path of a
     /// flow, the names of the namespaces on it, in order. Second, the lines of the set-up script
-    /// that create queues. Third, the lines of the guest kernel's file `scenario`, without its
+    /// that set up queues. Third, the lines of the guest kernel's file `scenario`, without its
     /// settings such as `sysctl`.
     fn translation(text: &str) -> String {
         let run = run(text);
@@ -522,7 +522,7 @@ mod tests {
         refused(
             text,
             &expect![[r#"
-            sample: samples at times, not at ACKs; `sample = "1ms"`
+            sample: samples at regular times, not at ACKs; `sample = "1ms"`
             stack.rwnd: does not keep the advertised window below a bound; a fixed `rcvbuf`
             stack.hz: was built with 1000 ticks per second; `hz = 1000`
             flows[0].cc: has no bbr3 in a kernel without patches; `bbr1`

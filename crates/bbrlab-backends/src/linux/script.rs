@@ -387,9 +387,9 @@ pub(super) fn memory_mib(run: &Run) -> u32 {
     let rate = run.links.iter().map(fastest).max().unwrap_or(0);
     let flows = run.flows.len() as u64;
     // 256 MiB of memory for the guest kernel are enough for links of 200 Mbit/s with buffers of 16
-    // BDP. (This function does not read the RTT, on which the BDP also depends.) This memory is not
-    // enough for 16 full sockets: by default, a send or receive buffer can grow to 64 MiB
-    // (`tcp_wmem`, `tcp_rmem`).
+    // BDP. (This function does not read the RTT, on which the BDP also depends.) Limit of this
+    // estimate: if the buffers of all 16 sockets were full, 256 MiB would not be enough, because by
+    // default a send or receive buffer can grow to 64 MiB (`tcp_wmem`, `tcp_rmem`).
     if rate <= 200_000_000 && flows <= 16 { 256 } else { 1024 }
 }
 

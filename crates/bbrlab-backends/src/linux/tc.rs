@@ -88,7 +88,10 @@ pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
         }
         Queue::Cake(params) => {
             if buffer != Buffer::Unlimited {
-                return unable("limits cake only by `memlimit`, not by `buffer`", Some("`memlimit`"));
+                return unable(
+                    "limits cake only by `memlimit`, not by `buffer`",
+                    Some("`memlimit`"),
+                );
             }
             if params.ack_filter != CakeAckFilter::Off {
                 return unable(

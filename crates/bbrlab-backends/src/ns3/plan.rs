@@ -19,8 +19,8 @@ pub(super) fn plan(run: &Run, network: &Network) -> String {
         let _ = text.write_fmt(args);
         text.push('\n');
     };
-    // ns-3's random number generator (MRG32k3a) ends the program if the seed is 0, or not below both
-    // of its moduli, of which 4,294,944,443 is the smaller one.
+    // ns-3's random number generator (MRG32k3a) ends the program if the seed is 0, or is not below
+    // both of its moduli, of which 4,294,944,443 is the smaller one.
     line(format_args!("seed {}", run.seed % (4_294_944_443 - 1) + 1));
     line(format_args!("duration {}", run.duration.0));
     let sample = match run.sample {

@@ -120,7 +120,7 @@ fn of_release(
     match own.filter(|&own| own != profile && !refused.0.is_empty()) {
         Some(own) => {
             let reason = format!(
-                "has the installed release 3.{release}, but the profile `{}` describes another one",
+                "is installed as release 3.{release}, but the profile `{}` describes other releases",
                 profile.name()
             );
             let nearest = format!("`profile = \"{}\"`", own.name());
@@ -136,7 +136,7 @@ fn stack(settings: &Stack, all: &mut Refusals) {
     let fixed =
         |buffer: SocketBuffer| matches!(buffer, SocketBuffer::Fixed(Bytes(1..=4_294_967_295)));
     for (key, size) in [("sndbuf", settings.sndbuf), ("rcvbuf", settings.rcvbuf)] {
-        let nearest = format!("`{key} = \"131072B\"`, its default");
+        let nearest = format!("`{key} = \"131072B\"`, ns-3's default");
         all.unless(fixed(size), at, key, "has fixed buffers", Some(&nearest));
     }
     let every = Some("`delack = { every = 2, timer = \"200ms\" }`");
@@ -172,7 +172,7 @@ fn switches(settings: &Stack, of_release: Profile, release: u32, all: &mut Refus
     let at = Place::Stack;
     let classic = settings.recovery == Recovery::Classic;
     let expected = plain(of_release, "reno").stack;
-    let nearest = format!("the value of `profile = \"{}\"`", of_release.name());
+    let nearest = format!("the key's value with `profile = \"{}\"`", of_release.name());
     let reason = format!("behaves differently in release 3.{release}, which has no such setting");
     let (recovery, name) = expected_recovery(release);
     all.unless(
@@ -242,7 +242,7 @@ fn of_parameters(class: &FlowClass, release: u32, all: &mut Refusals) {
         Place::Stack,
         family_key(class.cc),
         "has its own values of these parameters",
-        Some(&format!("the value of `profile = \"{}\"`", profile.name())),
+        Some(&format!("the parameters' values with `profile = \"{}\"`", profile.name())),
     );
 }
 
@@ -591,7 +591,7 @@ mod tests {
             "3.37",
             &newest,
             &expect![[r#"
-                stack.profile: has the installed release 3.37, but the profile `ns3` describes another one; `profile = "ns3-3.40"`
+                stack.profile: is installed as release 3.37, but the profile `ns3` describes other releases; `profile = "ns3-3.40"`
             "#]],
         );
         refused("3.44", &newest, &expect![[r#""#]]);
@@ -619,7 +619,7 @@ mod tests {
             "profile = \"ns3\"\nsndbuf = \"auto\"",
             ours,
             &expect![[r#"
-            stack.sndbuf: has fixed buffers; `sndbuf = "131072B"`, its default
+            stack.sndbuf: has fixed buffers; `sndbuf = "131072B"`, ns-3's default
         "#]],
         );
         refused(
@@ -665,7 +665,7 @@ mod tests {
             "3.44",
             &text,
             &expect![[r#"
-                sample: samples at times, not at ACKs; `sample = "1ms"`
+                sample: samples at regular times, not at ACKs; `sample = "1ms"`
                 flows[0].cc: has bbrlab's cubic only with the module that BBRLAB_NS3_MODULE names; `cc = "ns3:TcpCubic"`
                 flows[1].cc: has no TcpReno in release 3.44, and `bbrlab ns3 list` lists its congestion controls
                 bottleneck.framing: has 2 bytes of PPP around each packet; `framing = "2B"`

@@ -20,7 +20,7 @@ use super::ns3::Ns3Steps;
 use super::variant::{Steps as _, Variant};
 use super::{Bbr, GAIN_UNIT};
 
-/// Longest cycle in minimum RTTs.
+/// Longest cycle, in minimum RTTs.
 const CYCLE_LEN_MAX: u8 = 8;
 
 /// Exclusive upper bound of the random number, in minimum RTTs, that is subtracted from the longest
@@ -35,7 +35,7 @@ const CRUISE: u8 = 2;
 /// The variant "BBRPlus", which differs from BBR v1 in the gain cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BbrPlus {
-    /// Length of the current cycle in minimum RTTs.
+    /// Length of the current cycle, in minimum RTTs.
     cycle_len: u8,
     /// Whether phases end as in [lanigan-code], the code of the thesis [lanigan]. If false, phases
     /// end as in the listing that the thesis prints.

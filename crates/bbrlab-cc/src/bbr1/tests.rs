@@ -417,8 +417,9 @@ fn delay_bbr_counts_only_packets_sent_after_the_back_off() {
     assert_eq!(flow.bbr.state, State::ProbeRtt, "20 packets are not below one BDP");
     flow.ack(Ack { inflight: 19, ..CALM });
     assert_eq!(flow.bbr.state, State::ProbeBw);
-    // An ACK `QUEUED` has 50 packets in flight, so these 49 ACKs are for packets that were sent
-    // before PROBE_RTT (the back-off) ended. The RTT samples of these packets are ignored.
+    // With an ACK `QUEUED`, the rate sample's `prior_delivered` is 50 packets below `delivered`.
+    // According to this field, the packets of these 49 ACKs were sent before PROBE_RTT (the
+    // back-off) ended, so their RTT samples are ignored.
     flow.acks(49, QUEUED);
     assert_eq!(flow.bbr.state, State::ProbeBw);
     flow.ack(CALM);

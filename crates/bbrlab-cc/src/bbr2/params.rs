@@ -130,7 +130,7 @@ impl Module {
 /// Whether `form = "2020"` is set, which selects BBRv2 alpha as it was before January 2021.
 ///
 /// # Errors
-/// Fails if `form` has another value.
+/// Fails if `form` is neither `"2020"` nor `"2021"`.
 pub(crate) fn is_form_2020(params: &Params) -> Result<bool, ParamError> {
     ParamTable::new(BBR2_PARAMS, params).choice("form", &[("2021", false), ("2020", true)])
 }

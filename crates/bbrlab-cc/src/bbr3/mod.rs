@@ -169,8 +169,9 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Counts the loss of one packet that a tail-loss probe has repaired. No ACK reports such a
-    /// loss. Linux: `bbr_run_loss_probe_recovery`.
+    /// Counts the loss of one packet that a tail-loss probe has repaired. Such a packet is not
+    /// marked lost, so neither `skb_marked_lost` nor a rate sample counts it. Linux:
+    /// `bbr_run_loss_probe_recovery`.
     fn run_loss_probe_recovery(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         self.model.signals.note_loss(sk.conn.delivered);
         if self.model.probing.bw_probe_samples {

@@ -56,7 +56,7 @@ impl Bbr3Ietf {
         } else {
             EXTRA_ACKED_FILTER_LEN_STARTUP
         };
-        // The filter stores 32 bits. 32 bits suffice, because no path aggregates 4 GiB.
+        // Each value in the filter has 32 bits. This suffices, because no path aggregates 4 GiB.
         let extra = u32::try_from(extra).unwrap_or(u32::MAX);
         let max = e.filter.running_max(filter_len, self.rounds.round_count, extra);
         e.extra_acked = u64::from(max);

@@ -4,7 +4,8 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MaxBw {
     /// The maximum of the previous cycle, then the maximum of the current cycle, in packets per
-    /// microsecond `<< 24`. Linux v2, v3: `bw_hi[2]`; v2-EXP: `max_bw[2]`.
+    /// microsecond `<< 24`. In the kernel trees of BBRv2 and BBRv3, the field is `bw_hi[2]`; in the
+    /// kernel tree of BBRv2-EXP (`bbr2_exp`), it is `max_bw[2]`.
     cycles: [u32; 2],
     /// The larger element of `cycles`, stored because it is read more often than it changes.
     greater: u32,

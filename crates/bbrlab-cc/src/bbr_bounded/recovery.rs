@@ -1,11 +1,12 @@
-//! The values saved before a loss episode. cwnd is restored when the recovery from a timeout ends,
-//! and when the losses turn out to be spurious. The bounds on bandwidth and inflight are restored
-//! only if the losses were spurious.
+//! Saves values before a loss episode, and restores them afterwards. cwnd is restored when the
+//! recovery from a timeout ends, and when the losses turn out to be spurious. The bounds on
+//! bandwidth and inflight are restored only if the losses were spurious.
 
 use super::{Mode, Model, Numbers, Sock, UNSET};
 use crate::CaState;
 
-/// Values saved before a loss episode.
+/// The loss-recovery state at the previous ACK, and the values saved before a loss episode. cwnd is
+/// also saved before PROBE_RTT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recovery {
     /// The loss-recovery state at the previous ACK.

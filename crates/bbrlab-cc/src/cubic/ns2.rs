@@ -27,7 +27,7 @@ use crate::linux_int::trunc_u32;
 use crate::reno;
 use crate::{AckSample, CaState, CongestionControl, Conn, Control, Draw, Hooks};
 
-/// Milliseconds per second. ns-3's port: `HZ`.
+/// Milliseconds per second. In the port of ns-2's CUBIC to ns-3: `HZ`.
 const HZ: u32 = 1000;
 
 /// The number of fraction bits of the moving average of segments per ACK, which is in 1/16. ns-2:
@@ -38,7 +38,7 @@ const ACK_RATIO_SHIFT: u32 = 4;
 /// `max_increment`.
 const MAX_INCREMENT: u32 = 16;
 
-/// The largest target of cwnd in segments. ns-2 uses cwnd's clamp here. ns-3's port: `30000u`.
+/// The largest target of cwnd in segments. ns-2 uses cwnd's clamp here. In the port: `30000u`.
 const CWND_MAX: u32 = 30_000;
 
 /// Upper bound of `cnt` before a loss has set Wmax. ns-2: `20`.

@@ -94,7 +94,12 @@ pub(super) fn of_queues(chosen: &Chosen) -> String {
         count += 1;
         writeln!(text, "{}: {}", queue.name, queue.summary).expect("writing to a string");
         if let Some(limit) = queue.limit {
-            parameters.add(queue.name, "limit", format!("{limit}pkt"), "most packets in the queue");
+            parameters.add(
+                queue.name,
+                "limit",
+                format!("{limit}pkt"),
+                "largest number of packets in the queue",
+            );
         }
         for (name, default, meaning) in queue.parameters {
             parameters.add(queue.name, name, default.unwrap_or_else(|| "none".to_owned()), meaning);

@@ -116,7 +116,10 @@ fn metrics_of_folders_are_chosen_by_name() {
         assert_eq!(output.status.code(), Some(2), "{text}");
         assert!(text.contains(wanted), "{text}");
     };
-    refused(&["s", "--metric", "goodputs"], "unknown metric `goodputs`; similar are goodput_mbps");
+    refused(
+        &["s", "--metric", "goodputs"],
+        "unknown metric `goodputs`; similar metrics: goodput_mbps",
+    );
     refused(
         &["--paired", "cc", "--metric", "true_loss_pct"],
         "`true_loss_pct` is a metric in mahmud2020's tables",

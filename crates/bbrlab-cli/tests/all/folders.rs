@@ -168,7 +168,7 @@ const DAMAGES: &[(&str, Damage)] = &[
         let path = run.parent().unwrap().join("precious.txt");
         vouch(run, path.to_str().unwrap());
     }),
-    ("a run.json that names the folder", |run| vouch(run, "..")),
+    ("a run.json that names the parent folder", |run| vouch(run, "..")),
     ("a link to a user's file instead of a file", |run| {
         fs::remove_file(run.join("summary.json")).unwrap();
         symlink("../precious.txt", run.join("summary.json")).unwrap();

@@ -208,7 +208,7 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
         assert_eq!(output.status.code(), Some(2), "{printed}");
         assert!(printed.contains(wanted), "{printed}");
     };
-    refused(&["--metric", "goodputs"], "unknown metric `goodputs`; similar are goodput_mbps");
+    refused(&["--metric", "goodputs"], "unknown metric `goodputs`; similar metrics: goodput_mbps");
     refused(&["--metric", "digest"], "`digest` has no number in these results");
     refused(
         &["--metric", "true_loss_pct"],
@@ -340,7 +340,7 @@ fn pictures_have_the_words_and_the_groups_that_the_user_chose() {
     refused(&["s", "--metric", "share", "--legend", "bbr1="], "expected NAME=TEXT");
     refused(
         &["s", "--metric", "godput_mbps"],
-        "unknown metric `godput_mbps`; similar are goodput_mbps",
+        "unknown metric `godput_mbps`; similar metrics: goodput_mbps",
     );
     let groups = "--group: unknown `cubik`; groups of flows are bbr1, cubic; did you mean `cubic`?";
     refused(&["s", "--group", "cubik"], groups);
@@ -368,7 +368,7 @@ fn pictures_have_the_words_and_the_groups_that_the_user_chose() {
     refused(&[&overlay[..], &["--ylabel", "y"]].concat(), "--ylabel: expected a plot of one");
     refused(&[&overlay[..], &["--group", "cubik"]].concat(), "--group: unknown `cubik`");
     refused(&[&overlay[..], &["--legend", "x=y"]].concat(), "--legend: unknown `x`; entries");
-    refused(&[&overlay[..], &["--dot-labels"]].concat(), "--overlay draws two runs over time");
+    refused(&[&overlay[..], &["--dot-labels"]].concat(), "--dot-labels or --cdf");
 }
 
 #[test]
@@ -421,7 +421,7 @@ fn two_runs_are_drawn_over_each_other_in_one_picture() {
     refused(&["bbr"], "expected the folders of two runs, found 1 folders");
     refused(&["bbr", "s"], "s: --overlay draws single runs, and this is a sweep");
     refused(&["bbr", "cubic", "--panels", "state"], "omit it from --panels");
-    refused(&["bbr", "cubic", "--metric", "share"], "--overlay draws two runs over time");
+    refused(&["bbr", "cubic", "--metric", "share"], "cannot be combined with --metric");
     refused(&["bbr", "cubic", "--from", "3s"], "--from 3 s is not before the end");
 }
 

@@ -24,7 +24,8 @@ cc = "reno"
 rtt = "40ms"
 "#;
 
-/// A congestion control with an error. The macro `WRONG` selects the error.
+/// The C code of a congestion control with an error. The C macro `WRONG`, a number, selects the
+/// error.
 const WRONG: &str = r#"
 #include "bbrlab.h"
 int32_t missing(void);

@@ -449,7 +449,7 @@ fn a_name_in_a_list_has_its_details_and_a_wrong_one_a_suggestion() {
         parameters of codel, pie
         parameter  default  meaning
         ────────────────────────────────────────────────────────────────────────────────────────────────────
-        limit      1000pkt  most packets in the queue
+        limit      1000pkt  largest number of packets in the queue
         ecn        false    whether ECN-capable packets are marked where others are dropped; `pie` marks
                             only up to a drop probability of 10 %
 

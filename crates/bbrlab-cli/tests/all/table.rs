@@ -160,7 +160,7 @@ fn columns_are_chosen_and_have_words_of_their_own() {
         &["table", "four", "--where", "buffer=1bdp", "--metric", "throughput"],
         &expect![[r#"
             --- stderr
-            error: unknown metric `throughput`; similar are goodput_mbps
+            error: unknown metric `throughput`; similar metrics: goodput_mbps
             --- exit 2
         "#]],
     );
@@ -199,7 +199,7 @@ fn columns_are_chosen_and_have_words_of_their_own() {
         &["table", "four", "--metric", "goodput_mbsp"],
         &expect![[r#"
         --- stderr
-        error: unknown metric `goodput_mbsp`; similar are goodput_mbps, goodput_active_mbps
+        error: unknown metric `goodput_mbsp`; similar metrics: goodput_mbps, goodput_active_mbps
         --- exit 2
     "#]],
     );

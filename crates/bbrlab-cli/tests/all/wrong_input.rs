@@ -379,7 +379,7 @@ fn command_lines_about_papers() {
                 error: expected a scenario file
                 mahmud2020.a02
                 note: found neither a file nor a built-in scenario of that name
-                help: `mahmud2020.a02` is an artifact; claims about it are judged by `bbrlab reproduce mahmud2020.sim-congested`
+                help: `mahmud2020.a02` is an artifact; the claims that refer to it are judged by `bbrlab reproduce mahmud2020.sim-congested`
             bbrlab run x05 | exit 2
                 error: expected a scenario file
                 x05
@@ -411,11 +411,11 @@ fn command_lines_about_papers() {
             bbrlab reproduce lanigan2020.c99 | exit 2
                 error: `lanigan2020.c99`: no such claim; lanigan2020 has c01 to c17, c20 to c24, c30 to c48, c50 to c70 (`bbrlab reproduce EXPERIMENT` judges them)
             bbrlab reproduce kato2025.a9 | exit 2
-                error: `kato2025.a9`: no such artifact; kato2025 has a01 to a03 (`bbrlab reproduce EXPERIMENT` judges the claims about them)
+                error: `kato2025.a9`: no such artifact; kato2025 has a01 to a03 (`bbrlab reproduce EXPERIMENT` judges the claims that refer to them)
             bbrlab reproduce c10 | exit 2
                 error: `c10`: claims are named PAPER.cNN: lanigan2020.c10, song2021.c10, mahmud2020.c10, piotrowska2024.c10, c4.c10; `bbrlab reproduce EXPERIMENT` judges them
             bbrlab reproduce a99 | exit 2
-                error: `a99`: artifacts are named PAPER.aNN; `bbrlab reproduce EXPERIMENT` judges the claims about them
+                error: `a99`: artifacts are named PAPER.aNN; `bbrlab reproduce EXPERIMENT` judges the claims that refer to them
             bbrlab reproduce mahmud | exit 2
                 error: `mahmud`: unknown paper or experiment (did you mean `mahmud2020`?); papers are <papers>; `bbrlab list papers` lists their experiments
             bbrlab reproduce lanigan2020.single | exit 2
@@ -449,7 +449,7 @@ fn command_lines_about_papers() {
             bbrlab reproduce mahmud2020.c18 | exit 2
                 error: `mahmud2020.c18` is a claim; it is judged with its experiment, by `bbrlab reproduce mahmud2020.testbed`
             bbrlab reproduce kato2025.a01 | exit 2
-                error: `kato2025.a01` is an artifact; claims about it are judged by `bbrlab reproduce kato2025.ported kato2025.sixteen-340`
+                error: `kato2025.a01` is an artifact; the claims that refer to it are judged by `bbrlab reproduce kato2025.ported kato2025.sixteen-340`
             bbrlab reproduce contradictions.x08 | exit 2
                 error: `contradictions.x08` is a contradiction between papers, not an experiment of a paper; `bbrlab run contradictions.x08` runs its scenario, and `docs/contradictions.md` has the results
             bbrlab reproduce contradictions.x14 | exit 2

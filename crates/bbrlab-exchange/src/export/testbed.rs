@@ -79,9 +79,9 @@ pub(super) fn testbed(scenario: &Scenario) -> Result<Testbed, LabError> {
             scenario.repeat()
         ));
     }
-    testbed
-        .remarks
-        .push("sample: the only time series are those of iperf3, with an interval of 1 s".to_owned());
+    testbed.remarks.push(
+        "sample: the only time series are those of iperf3, with an interval of 1 s".to_owned(),
+    );
     if refusals.texts.is_empty() {
         Ok(testbed)
     } else {

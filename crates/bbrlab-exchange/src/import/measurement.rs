@@ -8,7 +8,8 @@ use bbrlab_units::Span;
 /// The name for a congestion control that the file does not name.
 pub(crate) const UNKNOWN_CC: &str = "unknown";
 
-/// Bytes of an Ethernet header. The simulator counts these bytes, too.
+/// Bytes of an Ethernet header, which are part of a packet's bytes on the wire, as on the
+/// simulator's links by default.
 pub(crate) const FRAMING: u64 = 14;
 
 /// The content of one imported file.

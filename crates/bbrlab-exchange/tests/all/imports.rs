@@ -1,4 +1,4 @@
-//! Tests of imports of complete files.
+//! Tests that import files in the way in which a user does, and check the results.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -79,10 +79,10 @@ fn build(installation: &str, number: usize) -> Built {
     Built { folder, release }
 }
 
-/// Returns the first transmission of each segment in ns-3, with a queue of `queue` packets. The
-/// first three arguments of `one-flow` are the bottleneck's rate, delay in ms, and queue. Next are
-/// bytes per segment, bytes of the socket buffers, seconds, and segments per ACK. The last four are
-/// bytes per write, printed packets, and the access links' rate and delay in ms.
+/// Returns the first transmission of each segment in ns-3, with a queue of `queue` packets.
+/// After the type of TCP, the arguments of `one-flow` are the bottleneck's rate, delay in ms, and
+/// queue. Next are bytes per segment, bytes of the socket buffers, seconds, and segments per ACK.
+/// The last four are bytes per write, printed packets, and the access links' rate and delay in ms.
 fn of_ns3(folder: &Path, tcp: &str, queue: u32) -> Vec<Departure> {
     let arguments = format!("10Mbps 10 {queue} {MSS} 2000000 6 2 {MSS} 3000 40Mbps 1");
     departures_of(folder, tcp, &arguments)

@@ -40,7 +40,8 @@ struct Turn {
 }
 
 impl Medium {
-    /// Whether no link has the turn. If so, a packet that arrives at a link now starts a turn.
+    /// Whether no link has the turn. While no link has it, a packet that arrives at one of the
+    /// medium's links starts a turn.
     pub(super) fn is_free(&self) -> bool {
         self.turn.is_none()
     }

@@ -93,7 +93,7 @@ pub(crate) struct Ledger {
     settled: Option<usize>,
     /// Time of the departure just before the first entry's departure.
     free_at: Time,
-    /// Bytes on the wire of `entries`.
+    /// The bytes on the wire of all packets in `entries`.
     bytes: u64,
     /// The buffer may be full only if there are at least this many entries.
     full_at: usize,
@@ -270,7 +270,7 @@ impl Ledger {
 
     #[inline]
     fn walk<const EASY: bool>(&self, until: Time, walk: &mut Walk<'_, EASY>) -> usize {
-        debug_assert_eq!(walk.now(), self.settled(), "settled entries are in the queue");
+        debug_assert_eq!(walk.now(), self.settled(), "the queue first has the settled entries");
         let mut present_or_departed = self.settled();
         // `behind` iterates over the entries after the entry that departs next, as far as they are
         // in the same chunk.

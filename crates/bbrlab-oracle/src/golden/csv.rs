@@ -7,7 +7,7 @@ use bbrlab_cc::{AckSample, Conn, Control, LostSkb, RateSample};
 /// A column of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Column {
-    /// The column's name, without the `+`.
+    /// The column's name, without the `+` that ends the header cell of a column of differences.
     pub(super) name: String,
     /// Whether the cells are differences from the previous row.
     is_difference: bool,
@@ -51,7 +51,7 @@ impl Table {
     /// Parses the header of an unpacked trace, and stores the rows as text.
     pub(super) fn new(text: Vec<u8>) -> Result<Self, String> {
         let end = text.iter().position(|&byte| byte == b'\n').ok_or("no header line")?;
-        let header = std::str::from_utf8(&text[..end]).map_err(|_| "the header is not ASCII")?;
+        let header = std::str::from_utf8(&text[..end]).map_err(|_| "the header is not UTF-8")?;
         let columns = header.split(',').map(Column::new).collect();
         let mut body = text;
         body.drain(..=end);

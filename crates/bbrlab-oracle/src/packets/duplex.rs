@@ -52,8 +52,8 @@ pub(super) fn replay(
     let to_server = arrivals(SeenAt::Receiver);
     let answered = to_server.first().map_or(Time::ZERO, |row| row.time);
     let config = ReceiverConfig { ts_offset: ts_offset(answered), ..config };
-    // The episode's queueing discipline and its `nodelay` apply to the sender's socket only, not to
-    // the sending half of the receiver's socket.
+    // The episode's queueing discipline and `nodelay` apply to the sender's socket only, not to the
+    // sending half of the receiver's socket.
     let stack = Stack { sender_qdisc: SenderQdisc::None, ..sending.stack };
     let sending = SenderConfig { stack, nodelay: false, ..sending };
     let sending = sending_half(episode, answered, sending)?;

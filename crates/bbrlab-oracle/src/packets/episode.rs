@@ -145,7 +145,7 @@ pub(super) fn load(dir: &Path) -> Result<Episodes, LogError> {
             _see,
         ] = cells.as_slice()
         else {
-            return Err(bad("a row has 18 cells".to_owned()));
+            return Err(bad("expected 18 cells in a row".to_owned()));
         };
         let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
         if name.is_empty() || !is_plain {
@@ -180,8 +180,9 @@ pub(super) fn load(dir: &Path) -> Result<Episodes, LogError> {
             cc_on_both: false,
             from: seconds_of("from_s", from)?,
             to: seconds_of("to_s", to)?,
-            wscale: parse_wscale(wscale)
-                .ok_or_else(|| bad(format!("wscale: found `{wscale}`, expected `s=12;d=12`")))?,
+            wscale: parse_wscale(wscale).ok_or_else(|| {
+                bad(format!("wscale: found `{wscale}`, expected a text such as `s=12;d=12`"))
+            })?,
             jiffies0: jiffies0
                 .parse()
                 .map_err(|_| bad(format!("jiffies0: found `{jiffies0}`, expected a number")))?,

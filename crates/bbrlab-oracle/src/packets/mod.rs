@@ -21,8 +21,8 @@
 //!   after the sender's pacing timer is due. With the qdisc `fq`, the burst may also leave up to 10
 //!   us before the qdisc's timer is due, because the kernel may fire this timer early (timer slack)
 //! - for the receiver, the times at which the sender's pacing timer fires. Both hosts share one
-//!   kernel, and at the interrupt of this timer, the kernel also runs the receiver's timer of
-//!   compressed ACKs if this timer is due within its slack
+//!   kernel. At the interrupt of the pacing timer, the kernel also runs the receiver's timer of
+//!   compressed ACKs, if the latter timer is due within its own slack
 
 mod bench;
 mod closed;
@@ -98,8 +98,8 @@ pub fn packets(episode: &Episode) -> Result<Vec<PacketRow>, LogError> {
 /// Replays the recorded episodes of a folder: those that `only` names, or all if `only` is empty.
 /// Episodes with unsupported settings are omitted, and the report lists them.
 ///
-/// # Errors
-/// Fails if the folder is damaged.
+/// # Errors Fails if the folder is damaged, or if `only` has a name that no episode of the folder
+/// has.
 pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, LogError> {
     let Episodes { known: all, mut unsupported } = episodes(dir)?;
     let listed = all.iter().map(|episode| &episode.name);

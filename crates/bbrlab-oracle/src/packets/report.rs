@@ -40,10 +40,10 @@ pub struct EpisodeReport {
     /// Whether the path was simulated: then our sender and our receiver got each other's packets.
     /// If false, they got the packets that the log has.
     pub closed: bool,
-    /// How many points in time the replay took from the log. The sender's replay takes the times at
-    /// which paced bursts left. The receiver's replay takes the times at which the sender's pacing
-    /// timer fired, because in the recorded runs such an interrupt can also run the receiver's
-    /// timer.
+    /// The number of paced bursts whose departure time the sender's replay took from the log, plus
+    /// the number of interrupts of the sender's pacing timer at which our receiver sent packets.
+    /// In the recorded runs, sender and receiver share one kernel. When the sender's pacing timer
+    /// fires, the kernel can therefore also run the receiver's timer of compressed ACKs.
     pub handed: u64,
     /// The error if the congestion control is not implemented, otherwise `None`. If there is an
     /// error, the sender's counts are zero.

@@ -72,7 +72,7 @@ pub(super) fn load(path: &Path) -> Result<Vec<PacketRow>, LogError> {
 fn parse(cells: &[String]) -> Result<PacketRow, String> {
     let [time, point, dir, flow, flags, seq, len, ack, wnd, sack, tsval, tsecr, ecn, lost] = cells
     else {
-        return Err("a row has 14 cells".to_owned());
+        return Err("expected 14 cells in a row".to_owned());
     };
     let mut segment = Segment {
         seq: number("seq", seq)?,

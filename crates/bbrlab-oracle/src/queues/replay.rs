@@ -146,8 +146,8 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         arrived == self.rows.len() && self.fired.back().is_none_or(|last| call.ns > last.ns)
     }
 
-    /// Returns the call in the log at which the link's timer fired that was set for the time
-    /// `computed`; if the log has no such call, a call at `computed`.
+    /// The link's timer is set for the time `computed`. Returns the call in the log at which this
+    /// timer fired; if the log has no such call, a call at `computed`.
     fn fires_at(&self, computed: u64) -> Call {
         let from = self.fired.partition_point(|call| call.ns < computed);
         match self.fired.get(from) {

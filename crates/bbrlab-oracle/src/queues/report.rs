@@ -25,7 +25,8 @@ pub struct EpisodeReport {
     pub name: String,
     /// Number of packets. A packet counts once at each point of the network where it was logged.
     pub packets: u64,
-    /// Number of packets whose time of departure, time of the drop or CE mark differs from the log.
+    /// Number of packets that differ from the log in the time of departure, in the time of the
+    /// drop, or in whether they were marked CE.
     pub mismatches: u64,
     /// The first of these packets.
     pub first: Option<FirstMismatch>,

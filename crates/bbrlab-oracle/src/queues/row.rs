@@ -95,7 +95,7 @@ fn parse(cells: &[String]) -> Result<Row, String> {
         dep_i,
     ] = cells
     else {
-        return Err("a row has 22 cells".to_owned());
+        return Err("expected 22 cells in a row".to_owned());
     };
     let ecn = parse_ecn("ecn_in", ecn_in)?;
     let is_ce_now = !ecn_out.is_empty() && parse_ecn("ecn_out", ecn_out)? == Ecn::Ce;

@@ -65,7 +65,7 @@ pub(crate) type Point = Vec<(String, Value)>;
 pub(crate) struct Asked {
     /// The metric's name.
     pub(crate) metric: String,
-    /// The keys of the metric's row.
+    /// The given keys.
     pub(crate) at: Point,
     /// The value found.
     pub(crate) value: f64,
@@ -103,18 +103,18 @@ pub(crate) enum Fault {
         /// The given keys.
         at: Point,
     },
-    /// Rows with these keys have the metric, but no such row has a value.
+    /// Rows with the given keys have the metric, but no such row has a value.
     NoFigure {
         /// The metric's name.
         metric: String,
-        /// The keys of the metric's row.
+        /// The given keys.
         at: Point,
     },
-    /// Rows with these keys have different values of the metric.
+    /// Rows with the given keys have different values of the metric.
     Ambiguous {
         /// The metric's name.
         metric: String,
-        /// The keys of the metric's row.
+        /// The given keys.
         at: Point,
     },
     /// The expression is invalid; the text says why.

@@ -204,7 +204,7 @@ impl Reader<'_> {
             Token::Number(value) => Ok(Expr::Number(*value)),
             Token::Word(word) => Ok(Expr::Word(word.clone())),
             Token::Name(name) if matches!(name.as_str(), "and" | "or" | "not") => {
-                Err(format!("something is missing before `{name}`"))
+                Err(format!("expected a value, found `{name}`"))
             }
             Token::Name(name) if self.takes("(") => self.call(name.clone()).map(Expr::Call),
             Token::Name(name) => Ok(Expr::Name(name.clone())),
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(refused("(1"), "a bracket is not closed");
         assert_eq!(refused("f(a=1, 2)"), "f(): a value without a key follows a value with a key");
         assert_eq!(refused("1 2"), "cannot parse Number(2.0)");
-        assert_eq!(refused("and 1"), "something is missing before `and`");
+        assert_eq!(refused("and 1"), "expected a value, found `and`");
         assert_eq!(refused(&"(".repeat(1000)), "brackets are nested too deeply");
     }
 }

@@ -22,8 +22,9 @@ pub enum ClaimVerdict {
     Fails,
     /// The claim is false under `linux` and true under a setting that reproduces its artifact.
     ArtifactShown,
-    /// The claim was expected to be an artifact of the paper's setup, but is false under `linux`
-    /// and under all settings that should show its artifacts. Perhaps no such setting is known.
+    /// The claim was expected to be an artifact of the paper's setup, but is false under `linux`.
+    /// Moreover, the claim is false under all settings that should show its artifacts, or no such
+    /// setting is known.
     ArtifactNotShown,
     /// No simulation can measure the claim's metric.
     Undecidable,
@@ -229,7 +230,8 @@ fn verdict_on(
     (verdict, VerdictReason { here, switched, expected })
 }
 
-/// Describes a claim's result in a setting that should reproduce an artifact of the paper's setup.
+/// Describes a claim's result in a setting that should reproduce an artifact of the paper's setup:
+/// the artifact's id, in parentheses the description of the setting, and the result.
 fn as_artifact(under: &UnderSetting) -> String {
     format!("as in {} ({}): {}", under.of, under.setting, fares(under))
 }
@@ -436,9 +438,12 @@ mod tests {
     }
 
     /// Compares the verdict on a claim with `expected`: the name of the verdict, in brackets the
-    /// 95 % interval of the share of seeds with which the claim is true, and the reason. The data
-    /// file's own reason is replaced by `…`. `here` is whether the claim is true; `there` is
-    /// whether it is true with the setting of artifact a01.
+    /// interval (95 %) of the share of seeds with which the claim is true, and the reason. After
+    /// each result, the reason has metric values in brackets. If the claim is false at a point,
+    /// these are the values at that point.
+    ///
+    /// The data file's own reason is replaced by `…`. `here` is whether the claim is true; `there`
+    /// is whether it is true with the setting of artifact a01.
     fn check(id: &str, here: bool, there: Option<bool>, expected: &Expect) {
         let under = there.map(|is_true| UnderSetting {
             of: "a01".to_owned(),

@@ -340,8 +340,9 @@ fn words_of(quantity: Quantity) -> &'static str {
     }
 }
 
-/// Returns the title of a panel's y axis. The title follows from the panel's first quantity. If the
-/// panel shows several quantities, the title of some quantities is only their unit.
+/// Returns the title of a panel's y axis, which follows from the panel's first quantity. If the
+/// panel shows several quantities and the first one is a throughput, cwnd or a kind of inflight,
+/// the title is only the unit.
 pub(super) fn title_of(over_time: &OverTime) -> &'static str {
     match over_time.shows[0].0 {
         Quantity::RunningMean => "throughput (running mean), Mibit/s",

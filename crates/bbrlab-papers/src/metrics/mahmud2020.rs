@@ -5,7 +5,8 @@
 //! In the paper's testbed, the size of a packet is the size of its frame, and packets sent again
 //! are retransmissions. In the paper's simulation, the size of a packet is the size of its payload.
 //! In the simulation, a packet that was sent but not received as new data, such as a duplicate,
-//! counts both as lost and as sent again. The authors' program counts differently
+//! counts both as lost and as sent again. This is the default rule ([`Counting::Definitions`]). The
+//! authors' ns-3 program counts transmitted and received packets by another rule
 //! ([`Counting::Program`]).
 
 use bbrlab_lab::LabError;

@@ -325,12 +325,12 @@ fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
         ),
         (
             "bbr3",
-            "loss ratio divided by at least",
+            "loss ratio lower than BBRv1 in very short buffers, lower end",
             drops.by_seed(|seed| least(seed.iter().map(|&ratio| less(ratio)).collect())),
         ),
         (
             "bbr3",
-            "loss ratio divided by at most",
+            "loss ratio lower than BBRv1 in very short buffers, upper end",
             drops.by_seed(|seed| most(seed.iter().map(|&ratio| less(ratio)).collect())),
         ),
     ];

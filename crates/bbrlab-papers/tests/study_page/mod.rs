@@ -218,7 +218,10 @@ fn artifacts(paper: &Paper, results: &Value, explanations: &Value) -> String {
         }
     }
     if !without.is_empty() {
-        out.push_str(&format!("\nNot divided into switches: {}.\n", without.join(", ")));
+        out.push_str(&format!(
+            "\nClaims without a row, because no explanation of them is stored: {}.\n",
+            without.join(", ")
+        ));
     }
     let recipes = with_a_recipe(paper, results);
     let (shown, others): (Vec<&Value>, Vec<&Value>) =

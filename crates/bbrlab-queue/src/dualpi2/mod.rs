@@ -135,8 +135,8 @@ impl DualPi2 {
         self.classic.bytes() + self.scalable.bytes
     }
 
-    /// Whether the law drops the packet. Returns false for a packet that is marked instead of
-    /// dropped. Linux: `must_drop`.
+    /// Whether DualPI2's control law drops the packet. Returns false for a packet that is marked
+    /// instead of dropped. Linux: `must_drop`.
     fn must_drop(
         &self,
         is_scalable: bool,
@@ -383,8 +383,8 @@ mod tests {
     #[test]
     fn a_queue_below_two_packets_is_neither_dropped_nor_marked_by_the_law() {
         let mut queue = queue(DualPi2Params::DEFAULT, &[Ecn::NotEct; 4]);
-        // Every random number is 0, so the control law drops each packet after whose removal from
-        // the queue at least two other packets wait.
+        // Every random number is 0, so the control law drops a packet if at least two other packets
+        // wait after this packet was removed from the queue.
         check(&mut queue, 0, Draw(0), &expect!["0 dropped, 1 dropped, 2 sent, 3 sent"]);
     }
 

@@ -358,8 +358,11 @@ mod tests {
 
     #[test]
     fn flows_that_shared_a_slot_part_when_the_hash_changes() {
-        // At first, a flow's slot is the last bit of its number. After the change of the hash, the
-        // slot is the bit before the last.
+        // The comment on `check` explains the syntax of the script. Flow `a` has the number 0, and
+        // flow `c` the number 2. At first, a flow's slot is the last bit of its number. After the
+        // change of the hash, the slot is the bit before the last. A timer of 10 s fires after
+        // 10,240 ms, because the timer wheel has slots of 512 ms for such a timer. One packet is
+        // served 1 ms before the hash changes, and four packets are served after the change.
         let perturb = Some(Span::from_secs(10));
         let params = SfqParams { divisor: 2, perturb, ..SfqParams::DEFAULT };
         check(&mut sfq(127, params), "a3 c2 +10239 1 +1 4", &expect!["a0-1 c0 a2 c1"]);

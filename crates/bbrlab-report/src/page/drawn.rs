@@ -79,8 +79,8 @@ struct Steps {
 }
 
 impl Steps {
-    /// Returns the column of the values. The column's unit is `finest`, multiplied by ten as often
-    /// as necessary, so that the largest multiple of the unit has at most [`DIGITS`] digits.
+    /// Stores `values` as a column. The column's unit is `finest`, multiplied by ten as often as
+    /// necessary, so that the largest multiple of the unit has at most [`DIGITS`] digits.
     fn of(values: &[Option<f64>], finest: f64) -> Self {
         let most = values.iter().flatten().fold(0.0_f64, |most, value| most.max(value.abs()));
         let mut unit = finest;
@@ -98,7 +98,7 @@ impl Steps {
         Self { unit, steps }
     }
 
-    /// Returns the column of the times. The column's unit is the largest whole number of
+    /// Stores `times`, in seconds, as a column. The column's unit is the largest whole number of
     /// nanoseconds that divides all times.
     fn of_times(times: &[f64]) -> Self {
         let nanoseconds: Vec<i64> = times.iter().map(|time| whole(time * 1e9)).collect();

@@ -430,8 +430,9 @@ impl<'a> Sheet<'a> {
         panel.titled(&lines, &keys, has_row);
     }
 
-    /// Makes one entry for each curve. A picture with the curve of a single flow has no legend. A
-    /// name has the same colour in all panels.
+    /// Makes the entries of the legend: one for each flow, or one for each group if curves show
+    /// groups. A flow or group without curves has no entry. A picture with the curves of a single
+    /// flow has no legend. A flow or group has the same colour in all panels.
     fn legend(&self) -> Vec<Entry> {
         let curves = Curves::new(self);
         let names = curves.drawn();

@@ -2,10 +2,10 @@
 //! pixels.
 
 /// Layout points per millimetre on paper. Small text is 11 points high in the layout, and 7
-/// printer's points (of 25.4 / 72 mm) on paper. Journals accept no smaller text.
+/// printer's points (of 25.4 / 72 mm) on paper. Some journals accept no smaller text.
 const POINTS_PER_MM: f64 = 11.0 / 7.0 * 72.0 / 25.4;
 
-/// The minimum height of a panel. A lower panel would be unreadable.
+/// The minimum height of a panel. A panel of less height would be unreadable.
 pub(crate) const LOWEST_PANEL: f64 = 50.0;
 
 /// The size of a picture.

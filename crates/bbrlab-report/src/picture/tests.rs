@@ -433,6 +433,8 @@ fn the_effects_of_a_path_on_packets_are_drawn() {
     };
     let picture = chosen_run_picture(&input, &RunChoice::default()).unwrap();
     show("way", &picture);
+    // The flows of `arrivals` (the second table) have no curve. The throughput panel states this as
+    // "without flows that come and go".
     let words = ["without flows that come and go", "policed", "lost at random", "drops"];
     assert_has(&picture.svg, &words);
     assert!(!picture.svg.contains("base RTT 30 ms"), "the base RTT is 60 ms from 20 s on");
@@ -681,7 +683,7 @@ fn a_sweep_is_drawn_as_somebody_chose() {
         |choice: SweepChoice| chosen_sweep_pictures("Chosen", &runs, &choice).unwrap_err();
     let metric = refused(SweepChoice { metrics: vec!["fct_p95".to_owned()], ..choice.clone() });
     // Among the metrics of transfers, only the listed ones have a value in the runs.
-    assert_eq!(metric, "unknown metric `fct_p95`; similar are fct_ms.n, fct_ms.unfinished");
+    assert_eq!(metric, "unknown metric `fct_p95`; similar metrics: fct_ms.n, fct_ms.unfinished");
     let key = refused(SweepChoice { x: Some("rate".to_owned()), ..choice });
     assert_eq!(key, "`rate` is not swept; swept keys are bottleneck.buffer, flows[0].cc");
 }

@@ -17,7 +17,7 @@ pub struct PublishedCell {
     pub printed_as: PrintedAs,
     /// The measured median over the seeds.
     pub measured: Option<f64>,
-    /// The interval of the median.
+    /// The 95 % confidence interval of the median (see [`Median`](crate::Median)).
     pub interval: Option<[f64; 2]>,
     /// The number of decimals of the printed values.
     pub decimals: usize,

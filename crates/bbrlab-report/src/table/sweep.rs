@@ -239,7 +239,7 @@ fn of_some_seeds(
     let &(n, seeds, _) = found.iter().min()?;
     let names: Vec<&str> = found.iter().map(|(_, _, name)| name.as_str()).collect();
     Some(Block::Sentence(format!(
-        "some runs have no value, so the means of these columns do not include all seeds: {} (the fewest: {n} of {seeds} seeds)",
+        "some runs have no value, so the means of these columns do not include all seeds: {} (smallest number of seeds with a value: {n} of {seeds})",
         names.join(", ")
     )))
 }
@@ -439,7 +439,7 @@ mod tests {
         // interval is 2.447 * 0.378 / sqrt(7) = 0.350.
         for part in [
             "0.9 ±0.3",
-            "some runs have no value, so the means of these columns do not include all seeds: bbr1 FCT p50 (the fewest: 1 of 7 seeds)",
+            "some runs have no value, so the means of these columns do not include all seeds: bbr1 FCT p50 (smallest number of seeds with a value: 1 of 7)",
             "lost or corrupt",
         ] {
             assert!(text.contains(part), "{part}:\n{text}");

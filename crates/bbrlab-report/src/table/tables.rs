@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn unknown_metrics_and_names_are_refused() {
         let unknown = chosen(&["shrae"]).err().unwrap();
-        assert_eq!(unknown, "unknown metric `shrae`; similar are share");
+        assert_eq!(unknown, "unknown metric `shrae`; similar metrics: share");
         let twice = labelled(chosen(&["share"]).unwrap(), &["cubic=C", "cubic=D"]).err().unwrap();
         assert_eq!(twice, "--legend: `cubic` is named twice");
         let unknown = labelled(chosen(&["share"]).unwrap(), &["cubik=C"]).err().unwrap();

@@ -59,7 +59,7 @@ pub(super) enum About {
     Rate,
     /// Another property of a path, such as reordering, a policer or a second link with a rate.
     Path,
-    /// The source of a flow.
+    /// The data source of a flow, such as an application with pauses.
     Source,
     /// Settings of hosts.
     Host,
@@ -485,7 +485,7 @@ pub(super) const FACTS: &[Fact] = &[
         &["| 8_ecn | 28 | 2.0, 7.2 |", "| marks | 28 | 0.00 | 8.56 | 391.0 | 20 | 96.4 % |"],
     ),
     fact(
-        (About::Host, "a limited window or buffer"),
+        (About::Host, "socket buffers or a receive window unlike Linux's defaults"),
         Evidence::Compared,
         "13 runs with a fixed receive window on Linux: goodput within 1.5 %",
         FIDELITY,

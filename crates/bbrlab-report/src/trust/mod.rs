@@ -141,7 +141,7 @@ fn ranges(subject: &Subject, cc: &'static str) -> TrustLine {
         return TrustLine { part, evidence: Evidence::None, says, page: coverage::PAGE };
     };
     let compared = format!(
-        "{} of the runs on Linux have this congestion control: {} Mbit/s, {} ms, {} BDP; goodput differs by at most {:.1} % in \
+        "{} of the runs on Linux have this congestion control, with {} Mbit/s, {} ms, {} BDP; goodput differs by at most {:.1} % in \
          95 % of the comparisons, and by at most {:.1} % in all",
         known.points,
         known.rate_mbps.words(),
@@ -154,7 +154,10 @@ fn ranges(subject: &Subject, cc: &'static str) -> TrustLine {
     let (evidence, says) = if outside.is_empty() {
         (Evidence::Compared, compared)
     } else {
-        (Evidence::None, format!("outside of these ranges: {}; {compared}", outside.join(", ")))
+        (
+            Evidence::None,
+            format!("outside of the compared ranges: {}; {compared}", outside.join(", ")),
+        )
     };
     TrustLine { part, evidence, says, page: coverage::PAGE }
 }

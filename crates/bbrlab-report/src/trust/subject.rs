@@ -196,7 +196,7 @@ impl Subject {
             || (run.profile == Profile::Linux
                 && (stack.tcp_rmem != usual.tcp_rmem || stack.tcp_wmem != usual.tcp_wmem))
         {
-            self.part(About::Host, "a limited window or buffer");
+            self.part(About::Host, "socket buffers or a receive window unlike Linux's defaults");
         }
         if stack.sender_qdisc != SenderQdisc::None {
             self.part(About::Host, "fq at the sender");

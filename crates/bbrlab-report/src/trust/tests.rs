@@ -106,7 +106,11 @@ fn what_was_not_validated_is_said() {
     let lines = lines_of(&far, 1);
     let runs = line(&lines, "whole runs of reno");
     assert_eq!(runs.evidence, Evidence::None);
-    assert!(runs.says.starts_with("outside of these ranges: RTT of 600 ms;"), "{}", runs.says);
+    assert!(
+        runs.says.starts_with("outside of the compared ranges: RTT of 600 ms;"),
+        "{}",
+        runs.says
+    );
 
     let two = format!("{PLAIN}count = 2\n");
     let alone = lines_of(&two, 1);

@@ -66,7 +66,8 @@ impl Default for FamilyParams {
 }
 
 impl FamilyParams {
-    /// Reads the table of a family. Parameters that are not in the table keep their values.
+    /// Reads the table in `[stack]` with the parameters of a family of algorithms, such as the
+    /// table `cubic`. Parameters that are not in the table keep their values.
     pub(crate) fn read(
         &mut self,
         family: Family,

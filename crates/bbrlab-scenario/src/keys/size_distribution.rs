@@ -134,7 +134,7 @@ pub(crate) fn show(cdf: &Cdf) -> String {
 
 pub(crate) fn show_points(cdf: &Cdf) -> String {
     let point = |&(bytes, share): &(u64, u32)| {
-        let share = Decimal::parse(&format!("{share}e-9")).expect("few digits can be parsed");
+        let share = Decimal::parse(&format!("{share}e-9")).expect("any `u32` can be parsed");
         format!("[\"{bytes}B\", {share}]")
     };
     let points: Vec<String> = cdf.points().iter().map(point).collect();

@@ -225,8 +225,8 @@ const SPECIAL: &[Key<StackSpec>] = &[
         "0.1.0",
         Form::Time,
         "step of the clocks of all hosts and links; at most `\"1ms\"`. An event that is due between two steps happens \
-         at the later step or, if steps are shorter than 500 ns, often up to 500 ns after the later step. Coarse \
-         steps imitate a test bed",
+         at the later step or, if steps are shorter than 500 ns, often up to 500 ns after the later step. Steps \
+         above 1 ns imitate a test bed with a coarse clock",
         |spec: &mut StackSpec, given| set(&mut spec.stack.clock_step, given.value(read_clock_step)),
         |spec| show_text(&show_span(spec.stack.clock_step)),
     ),

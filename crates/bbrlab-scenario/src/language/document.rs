@@ -352,7 +352,13 @@ pub(crate) fn set(
             for index in chosen {
                 match &mut Arc::make_mut(&mut elements[index]).value {
                     Value::Table(table) => set(table, rest, key_at, value)?,
-                    other => return Err(format!("`{}`, a list of {}", step.key, other.kind())),
+                    other => {
+                        return Err(format!(
+                            "a key of `{0}`, but the list `{0}` contains {1}, which has no keys",
+                            step.key,
+                            other.kind()
+                        ));
+                    }
                 }
             }
             Ok(())

@@ -116,7 +116,7 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
         kept.push(values.join(","));
     }
     if kept.len() == 1 {
-        return Err("has no line below its columns".to_owned());
+        return Err("has no line of values after the line of column names".to_owned());
     }
     if let Some(reason) = wrong_end(&rate) {
         return Err(reason.to_owned());
@@ -223,7 +223,10 @@ mod tests {
                 r#"has the columns "time_s,rate_mbps,rate_mbps" instead of `time_s` and some of `rate_mbps`, `delay_ms`, `loss`"#
             ]],
         );
-        check("time_s,delay_ms\n", &expect!["has no line below its columns"]);
+        check(
+            "time_s,delay_ms\n",
+            &expect!["has no line of values after the line of column names"],
+        );
         check("time_s,delay_ms\n1,20\n", &expect!["does not begin at 0, but on line 2 at 1"]);
         check("time_s,delay_ms\n0,20\n0,30\n", &expect!["has a time on line 3 that does not rise"]);
         check("time_s,delay_ms\n0,20,1\n", &expect!["has 2 columns, but 3 on line 2"]);

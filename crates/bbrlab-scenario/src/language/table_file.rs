@@ -75,6 +75,7 @@ fn unquoted(value: &str) -> &str {
 #[derive(Default)]
 pub(crate) struct Rounding {
     count: u64,
+    /// The first rounded number, such as `on line 3: 999.6 to 1000`.
     first: Option<String>,
 }
 

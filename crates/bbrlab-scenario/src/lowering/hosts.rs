@@ -22,7 +22,7 @@ impl<'s> Hosts<'s> {
     pub(crate) fn of(flows: &'s [FlowSpec]) -> Self {
         let mut numbers = BTreeMap::new();
         for who in flows.iter().flat_map(|flow| [receiver(flow), sender(flow)]).flatten() {
-            let next = u32::try_from(numbers.len() + 1).expect("two hosts per table at most");
+            let next = u32::try_from(numbers.len() + 1).expect("bounded by twice FLOWS_MAX");
             numbers.entry(who).or_insert(next);
         }
         Self { numbers }

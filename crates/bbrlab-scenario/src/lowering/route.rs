@@ -31,9 +31,11 @@ pub(crate) struct LinkHops<'s> {
 /// Finds the routes of the flows' data and ACKs.
 pub(crate) struct Router<'s> {
     spec: &'s Spec,
-    /// The links of the file. If the file has a dumbbell, the dumbbell's link is the first.
+    /// The links that the scenario file defines, each with the hops into which it was converted. If
+    /// the file has a dumbbell, the dumbbell's link is the first.
     link_hops: &'s [LinkHops<'s>],
     numbers: BTreeMap<&'s str, usize>,
+    /// The links of the simulated network, to which the hops refer by number.
     links: &'s [Link],
     /// The nominal rate of each of `links`. The `load` of arrivals is a share of this rate.
     nominal_rates: &'s [Option<BitRate>],

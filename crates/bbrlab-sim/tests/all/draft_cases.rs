@@ -232,8 +232,8 @@ fn a_13_achieving_expected_cruise_bandwidth_on_a_link_with_aggregation() {
     check(
         paths::cruise_with_aggregation,
         &expect![[r#"
-            bbr3_ietf 10 Mbit/s x 40 ms: holds: extra_acked 109 % of a slot; cwnd 100 % of 2 BDP + extra_acked; utilization 99.0 % in CRUISE; extra_acked between latest and largest sample of 10 rounds at 700 of 700 ACKs
-            bbr3_ietf 1 Gbit/s x 10 ms: holds: extra_acked 99 % of a slot; cwnd 100 % of 2 BDP + extra_acked; utilization 99.0 % in CRUISE; extra_acked between latest and largest sample of 10 rounds at 17748 of 17748 ACKs
+            bbr3_ietf 10 Mbit/s x 40 ms: holds: extra_acked 109 % of a slot; cwnd 100 % of 2 BDP + extra_acked; utilization 99.0 % in CRUISE; extra_acked is between the latest sample and the largest of 10 rounds at 700 of 700 ACKs
+            bbr3_ietf 1 Gbit/s x 10 ms: holds: extra_acked 99 % of a slot; cwnd 100 % of 2 BDP + extra_acked; utilization 99.0 % in CRUISE; extra_acked is between the latest sample and the largest of 10 rounds at 17748 of 17748 ACKs
             bbr3 10 Mbit/s x 40 ms: holds: extra_acked 109 % of a slot; cwnd 101 % of 2 BDP + extra_acked; utilization 99.1 % in CRUISE
             bbr3 1 Gbit/s x 10 ms: holds: extra_acked 99 % of a slot; cwnd 100 % of 2 BDP + extra_acked; utilization 99.0 % in CRUISE
         "#]],
@@ -247,8 +247,8 @@ fn a_14_correctly_managing_sub_packet_bdps() {
         &[net],
         paths::sub_packet_bdp,
         &expect![[r#"
-            bbr3_ietf 64 kbit/s x 40 ms: holds: cwnd at least 4 packets; paces at 103.5 % of the link; utilization 100.1 %
-            bbr3 64 kbit/s x 40 ms: holds: cwnd at least 4 packets; paces at 103.9 % of the link; utilization 100.1 %
+            bbr3_ietf 64 kbit/s x 40 ms: holds: smallest cwnd 4 packets (required: 4); paces at 103.5 % of the link; utilization 100.1 %
+            bbr3 64 kbit/s x 40 ms: holds: smallest cwnd 4 packets (required: 4); paces at 103.9 % of the link; utilization 100.1 %
         "#]],
     );
 }
@@ -297,10 +297,10 @@ fn a_18_handling_spurious_fast_recovery() {
     check(
         spurious::fast_recovery,
         &expect![[r#"
-        bbr3_ietf 10 Mbit/s x 40 ms: holds: undone, from PROBE_BW_DOWN; undo_inflight_longterm saved; bounds restored; at once in PROBE_BW_REFILL; within 6 RTTs in PROBE_BW_UP
-        bbr3_ietf 1 Gbit/s x 10 ms: holds: undone, from PROBE_BW_DOWN; undo_inflight_longterm saved; bounds restored; at once in PROBE_BW_REFILL; within 6 RTTs in PROBE_BW_UP
-        bbr3 10 Mbit/s x 40 ms: does not hold: undone, from PROBE_BW_DOWN; NOT bounds restored; NOT at once in PROBE_BW_DOWN; NOT within 6 RTTs in PROBE_BW_CRUISE
-        bbr3 1 Gbit/s x 10 ms: does not hold: undone, from PROBE_BW_DOWN; NOT bounds restored; NOT at once in PROBE_BW_DOWN; NOT within 6 RTTs in PROBE_BW_CRUISE
+        bbr3_ietf 10 Mbit/s x 40 ms: holds: undone, from PROBE_BW_DOWN; undo_inflight_longterm saved; bounds restored; probes or refills at once (state PROBE_BW_REFILL); probes within 6 RTTs (state PROBE_BW_UP)
+        bbr3_ietf 1 Gbit/s x 10 ms: holds: undone, from PROBE_BW_DOWN; undo_inflight_longterm saved; bounds restored; probes or refills at once (state PROBE_BW_REFILL); probes within 6 RTTs (state PROBE_BW_UP)
+        bbr3 10 Mbit/s x 40 ms: does not hold: undone, from PROBE_BW_DOWN; NOT bounds restored; NOT probes or refills at once (state PROBE_BW_DOWN); NOT probes within 6 RTTs (state PROBE_BW_CRUISE)
+        bbr3 1 Gbit/s x 10 ms: does not hold: undone, from PROBE_BW_DOWN; NOT bounds restored; NOT probes or refills at once (state PROBE_BW_DOWN); NOT probes within 6 RTTs (state PROBE_BW_CRUISE)
     "#]],
     );
 }
@@ -310,10 +310,10 @@ fn a_19_handling_spurious_rto_recovery() {
     check(
         spurious::timeout,
         &expect![[r#"
-        bbr3_ietf 10 Mbit/s x 40 ms: holds: a timeout; undone, from PROBE_BW_DOWN; undo_inflight_longterm saved; bounds restored; at once in PROBE_BW_REFILL; within 6 RTTs in PROBE_BW_UP
-        bbr3_ietf 1 Gbit/s x 10 ms: holds: a timeout; undone, from PROBE_BW_DOWN; undo_inflight_longterm saved; bounds restored; at once in PROBE_BW_REFILL; within 6 RTTs in PROBE_BW_UP
-        bbr3 10 Mbit/s x 40 ms: does not hold: a timeout; undone, from PROBE_BW_DOWN; NOT bounds restored; NOT at once in PROBE_BW_CRUISE; NOT within 6 RTTs in PROBE_BW_CRUISE
-        bbr3 1 Gbit/s x 10 ms: does not hold: a timeout; undone, from PROBE_BW_DOWN; NOT bounds restored; NOT at once in PROBE_BW_CRUISE; NOT within 6 RTTs in PROBE_BW_CRUISE
+        bbr3_ietf 10 Mbit/s x 40 ms: holds: a timeout; undone, from PROBE_BW_DOWN; undo_inflight_longterm saved; bounds restored; probes or refills at once (state PROBE_BW_REFILL); probes within 6 RTTs (state PROBE_BW_UP)
+        bbr3_ietf 1 Gbit/s x 10 ms: holds: a timeout; undone, from PROBE_BW_DOWN; undo_inflight_longterm saved; bounds restored; probes or refills at once (state PROBE_BW_REFILL); probes within 6 RTTs (state PROBE_BW_UP)
+        bbr3 10 Mbit/s x 40 ms: does not hold: a timeout; undone, from PROBE_BW_DOWN; NOT bounds restored; NOT probes or refills at once (state PROBE_BW_CRUISE); NOT probes within 6 RTTs (state PROBE_BW_CRUISE)
+        bbr3 1 Gbit/s x 10 ms: does not hold: a timeout; undone, from PROBE_BW_DOWN; NOT bounds restored; NOT probes or refills at once (state PROBE_BW_CRUISE); NOT probes within 6 RTTs (state PROBE_BW_CRUISE)
     "#]],
     );
 }

@@ -330,7 +330,8 @@ const fn param(
     ParamCase { name, of, value, params, beside }
 }
 
-/// Two ECN-capable flows. `OTHER` adds two flows without ECN.
+/// Two ECN-capable flows. In cases that also use [`OTHER`], two flows without ECN share the link
+/// with them.
 const ECN: (&str, &str) = (FLOW, "ecn = true; count = 2");
 const L4S: (&str, &str) = (FLOW, "cc = \"dctcp\"; ecn = \"l4s\"; count = 2");
 const BURST: (&str, &str) = (

@@ -260,9 +260,9 @@ fn a_request_waits_behind_an_upload() {
         "#,
     );
     let page = flow(&result);
-    // The SYN waits for 50 ms. On the uplink, the SYN (74 B) takes 74 us, the ACK of the handshake
-    // 66 us, and the request of 100 B 166 us. SYN, SYN-ACK, request and answer each cross the path
-    // once; each crossing takes 10 ms.
+    // The SYN is sent at 1,050 ms, and waits behind the datagrams for 50 ms. On the uplink, the SYN
+    // (74 B) takes 74 us, the ACK of the handshake 66 us, and the request of 100 B 166 us. SYN,
+    // SYN-ACK, request and answer each cross the path once; each crossing takes 10 ms.
     let first = 50.0 + 0.074 + 0.066 + 0.166 + 4.0 * 10.0;
     // When the next request is sent, the ACK of the previous answer has already left the uplink.
     let further = 0.166 + 2.0 * 10.0;

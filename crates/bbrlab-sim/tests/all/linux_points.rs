@@ -1,9 +1,9 @@
 //! Compares single flows with a real Linux stack on the same dumbbell. The Linux stack ran in
 //! virtual time.
 //!
-//! Linux 6.12.117 ran each point for 50 s, and the flow started at 0.1 s. Goodput, RTT and queue
-//! are compared with the run with seed 1. Retransmissions are compared with this run at some
-//! points, and with five runs, each with another seed, at the other points.
+//! Linux 6.12.117 ran each point for 50 s, and the flow started at 0.1 s. Our goodput, RTT and
+//! queue are compared with Linux's run with seed 1. Our retransmissions are compared with this run
+//! at some points, and with five of Linux's runs, each with another seed, at the other points.
 //!
 //! Our goodput may differ by 2 %, our mean smoothed RTT by 5 %. Differences as large as these
 //! bounds come only from chance (BBR's random phase); all other differences are far smaller.

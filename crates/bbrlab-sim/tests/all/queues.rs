@@ -65,8 +65,9 @@ fn disciplines_with_a_queue_for_each_flow_share_equally() {
     }
 }
 
-/// `cake` shares the link between hosts. Each flow of this test has its own sending host and its
-/// own receiving host, so the flows get equal shares.
+/// `cake` gives equal shares to sending hosts, receiving hosts, flows or combinations of these,
+/// depending on `isolation`. Each flow of this test has its own sending host and its own receiving
+/// host, so the flows get equal shares with each of the tested values.
 #[test]
 fn cake_keeps_flows_of_different_hosts_apart() {
     for isolation in ["srchost", "dsthost", "hosts", "flows", "triple-isolate"] {

@@ -219,11 +219,10 @@ impl Receiver {
         self.ack.schedule();
     }
 
+    /// Queues the data of a segment that begins at or before the next expected byte. Most calls
+    /// occur in a recovery.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "this function has only two call sites; both run mostly in a recovery"
-    )]
+    #[expect(clippy::inline_always, reason = "this function has only two call sites")]
     fn take_in_order(&mut self, segment: &Segment, host: &mut impl Host) {
         if self.window.rmem_alloc > self.window.rcvbuf() && !self.make_room(segment.seq) {
             self.ack.pending |= NOMEM | NOW;

@@ -162,18 +162,21 @@ impl SackList {
         }
     }
 
-    /// Removes all blocks and the duplicate to report. Linux: `tcp_sack_reset`.
+    /// Removes all blocks, and the duplicate that the next ACK would report. Linux:
+    /// `tcp_sack_reset`.
     pub(super) fn clear(&mut self) {
         self.count = 0;
         self.dsack = None;
     }
 
-    /// Removes all blocks, because no out-of-order data is left. The duplicate to report stays.
+    /// Removes all blocks, because no out-of-order data is left. The duplicate that the next ACK
+    /// reports stays.
     pub(super) fn clear_blocks(&mut self) {
         self.count = 0;
     }
 
-    /// Discards the duplicate to report. Linux: `rx_opt.dsack = 0` at the head of `tcp_data_queue`.
+    /// Discards the duplicate that the next ACK would report. Linux: `rx_opt.dsack = 0` at the head
+    /// of `tcp_data_queue`.
     pub(super) fn forget_duplicate(&mut self) {
         self.dsack = None;
     }

@@ -242,7 +242,8 @@ pub struct Sender {
     is_pacing_armed: bool,
     /// Whether a pacing setting of the TCP stack differs from Linux's.
     is_pacing_switched: bool,
-    /// Whether the settings allow predicted ACKs.
+    /// Whether the settings allow predicted ACKs, for which a short path replaces the general
+    /// processing of ACKs (`predicted.rs`).
     predicts_acks: bool,
     /// Whether the settings allow the short path for ACKs during a recovery (`recovery_ack.rs`).
     recovers_plainly: bool,

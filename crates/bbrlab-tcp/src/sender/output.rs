@@ -14,9 +14,9 @@
 //! `tcp_pacing_check`, `tcp_update_skb_after_send`, `tcp_tsq_write`, `tcp_send_ack`.
 //! Deviations:
 //! 1. An skb leaves the host immediately unless it waits in `fq` or in a modelled device. If a host
-//!    has neither, TCP Small Queues never delay an skb. In Linux, if several ACKs arrive at one
-//!    instant, TCP Small Queues delay the skbs that the earlier ACKs allow until the last of these
-//!    ACKs is processed: see `docs/fidelity.md`, `9_slot_reno`.
+//!    has neither, TCP Small Queues never delay an skb. In Linux, several ACKs can arrive at one
+//!    instant. The earlier of these ACKs allow skbs, but TCP Small Queues hold these skbs back
+//!    until the last of the ACKs is processed: see `docs/fidelity.md`, `9_slot_reno`.
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{CaState, Conn, CwndEvent, PacingStatus};
@@ -754,8 +754,8 @@ impl Sender {
 
     /// Stores the departure time and the delivery counters of an skb that departs while `in_flight`
     /// packets are in flight. Also sets the time at which the next skb may depart. Returns a copy
-    /// of the skb. Linux: in `__tcp_transmit_skb`, `tcp_update_skb_after_send`,
-    /// `tcp_rate_skb_sent`.
+    /// of the skb. Linux: a part of `__tcp_transmit_skb`, with `tcp_update_skb_after_send` and
+    /// `tcp_rate_skb_sent`, which it calls.
     fn depart(&mut self, at: Cursor, in_flight: u32, host: &mut impl Host) -> Sent {
         let prior_wstamp_ns = self.conn.wstamp_ns;
         let mut wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
@@ -796,7 +796,7 @@ impl Sender {
     /// Sets the time at which the next burst may depart, after a burst of `len` bytes that departed
     /// `lag_ns` after the earliest time that pacing allowed. Linux: `tcp_update_skb_after_send`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "this function runs for every packet")]
+    #[expect(clippy::inline_always, reason = "this function runs for every paced burst")]
     fn pace_next(&mut self, len: u32, lag_ns: u64) {
         self.conn.wstamp_ns += match self.pace.same_step_ns(len, self.conn.ctl.pacing_rate, lag_ns)
         {

@@ -58,7 +58,8 @@ impl Sender {
     }
 
     /// Processes a predicted ACK with the ACK number `ack` and the sequence number `seq`, which
-    /// delivers `run`. Does not set the timer.
+    /// delivers `run`. Does not set the timer for a loss probe or the retransmission timeout (see
+    /// [`Self::set_xmit_timer`]).
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function runs for nearly every ACK")]
     pub(super) fn take_delivered(

@@ -581,7 +581,8 @@ fn linux_config(dice: &mut Dice) -> SenderConfig {
         timestamps: !dice.one_in(3),
         ecn: if dice.one_in(3) { EcnMode::On } else { EcnMode::Off },
         nodelay: dice.one_in(2),
-        // Sequence numbers wrap during the transfer.
+        // In half of the transfers, the initial sequence number is so large that sequence numbers
+        // wrap.
         isn: if dice.one_in(2) { u32::MAX - 100_000 } else { 0 },
         ..SenderConfig::default()
     }

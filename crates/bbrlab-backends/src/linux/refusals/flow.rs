@@ -164,7 +164,13 @@ fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
             }
         }
         Source::Train { .. } => {
-            all.unless(!is_udp, at, "udp", "sends datagrams at a rate", Some("`rate`"));
+            all.unless(
+                !is_udp,
+                at,
+                "udp",
+                "sends UDP only with `rate` or `frames`",
+                Some("`rate`"),
+            );
         }
         _ => {}
     }

@@ -55,7 +55,8 @@ pub(super) fn refusals(run: &Run, kernel: Option<&Manifest>) -> Vec<Refusal> {
         let network = Network::of(run);
         let serial = network.served.iter().filter(|it| it.needs_serial()).count();
         if serial > SERIAL_MAX || network.served.len() > 200 {
-            all.no(Place::Top, "links", "has at most 200 queues, 16 not served by netem", None);
+            let reason = "has at most 200 queues, and at most 16 that netem does not serve";
+            all.no(Place::Top, "links", reason, None);
         }
     }
     all.0

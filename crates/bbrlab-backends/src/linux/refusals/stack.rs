@@ -62,7 +62,7 @@ pub(super) fn of_stack(settings: &Stack, kernel: Option<&Manifest>, all: &mut Re
         !matches!(delack, DelAck::Every { .. }),
         at,
         "delack",
-        "counts no segments for delayed ACKs",
+        "does not count segments to decide when to send an ACK",
         Some("`delack = \"linux\"`"),
     );
     all.unless(
@@ -87,6 +87,6 @@ pub(super) fn of_stack(settings: &Stack, kernel: Option<&Manifest>, all: &mut Re
         Some("`clock_step = \"256ns\"`"),
     );
     for key in switches_linux_lacks(settings) {
-        all.no(at, key, "has no such setting", Some("the value of `profile = \"linux\"`"));
+        all.no(at, key, "has no such setting", Some("the key's value with `profile = \"linux\"`"));
     }
 }

@@ -24,7 +24,8 @@ use super::model::PACED_PPM;
 use super::variant::{CYCLE_RAND, Recovered, Steps, Variant};
 use super::{Bbr, PROBE_EXTRA};
 
-/// BBR v1 as on ns-3.
+/// BBR v1 with a choice between Linux's and ns-3's steps: the steps are Linux's unless a scenario
+/// sets one of the parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ns3;
 

@@ -96,8 +96,8 @@ pub(crate) fn read(source: Source, side: Option<CaptureSide>) -> Result<Measurem
                 return Err(wrong(
                     &path,
                     &format!(
-                        "byte {at}: {reason}; a copy of the first {at} bytes can be imported, with \
-                         {packets} packets"
+                        "byte {at}: {reason}; a copy of the first {at} bytes is a valid capture \
+                         of {packets} packets"
                     ),
                 ));
             }

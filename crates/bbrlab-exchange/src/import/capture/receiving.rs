@@ -1,5 +1,6 @@
-//! Computes the receiver's measurements of one direction of a connection: which data arrived, in
-//! which order, and round-trip times from an ACK's timestamp to its echo on data.
+//! Computes, from the captured packets of a connection, what the receiver of one direction can
+//! measure: which data arrived, in which order, and round-trip times from an ACK's timestamp to its
+//! echo on data.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,7 +13,7 @@ const RANGES_MAX: usize = 1 << 16;
 /// The largest number of timestamps that are stored until their echo arrives.
 const VALUES_MAX: usize = 1 << 12;
 
-/// The receiver's measurements of one direction.
+/// The state and the results of this computation for one direction of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Receiving {
     base: Option<u32>,

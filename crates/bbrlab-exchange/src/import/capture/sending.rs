@@ -29,7 +29,7 @@ struct InFlight {
     is_sacked: bool,
 }
 
-/// The sender's measurements of one direction.
+/// Measurements of the sender of one direction, computed from the captured packets.
 #[derive(Debug, Default)]
 pub(super) struct Sending {
     segments: VecDeque<InFlight>,

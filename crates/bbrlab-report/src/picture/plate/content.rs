@@ -81,7 +81,7 @@ pub struct PlatePoint {
     pub at: usize,
     /// The median over the seeds.
     pub measured: Option<f64>,
-    /// The interval of the median.
+    /// The 95 % confidence interval of the median (see [`Median`](crate::Median)).
     pub interval: Option<[f64; 2]>,
     /// The printed value.
     pub published: Option<f64>,

@@ -472,7 +472,9 @@ impl<'a> Sheet<'a> {
             };
             let title = along.title.strip_prefix(key).unwrap_or_default();
             let unit = title.trim_start_matches(", ");
-            parts.push(format!("larger marks: {} {shown} {unit}", stem(key)).trim_end().to_owned());
+            parts.push(
+                format!("marks grow with {}: {shown} {unit}", stem(key)).trim_end().to_owned(),
+            );
         }
         parts.extend(self.fair_words().map(str::to_owned));
         match self.seeds {

@@ -17,7 +17,7 @@ use crate::swept_key::{stem, swept_key};
 /// metrics of the sweep along each swept quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepChoice {
-    /// Names of metrics: `share`, `fct_ms.p95`, `links.bottleneck.utilization`.
+    /// Names of the drawn metrics, such as `share`, `fct_ms.p95` or `links.bottleneck.utilization`.
     pub metrics: Vec<String>,
     /// The metric on the x axis, instead of a swept key.
     pub against: Option<String>,

@@ -295,8 +295,10 @@ fn the_values_of_a_key_that_names_a_group_stand_for_the_group() {
     assert_eq!(of(&["bbr1", "bbr3"], None).entries, ["bbr1", "bbr3"]);
     let of_other = of(&["cubic"], None);
     assert_eq!(of_other.entries, ["flows[0].cc bbr1", "flows[0].cc bbr3", "cubic"]);
-    // In a scatter plot that draws only one group of flows, the title above the panel names this
-    // group, so `entries` contains its name: here "bbr1", or "flows[0]".
+    // If a scatter plot draws only one group of flows, the title above the panel names this group,
+    // so `entries` contains the group's name. If the group "bbr1" is chosen, its name is "bbr1". If
+    // no group is chosen, the name is "flows[0]", and the legend explains the colours of "bbr1" and
+    // "bbr3".
     let delay = Some("queue_delay_ms.mean");
     assert_eq!(of(&["bbr1"], delay).entries, ["bbr1"]);
     assert_eq!(of(&[], delay).entries, ["bbr1", "bbr3", "flows[0]"]);
@@ -422,7 +424,9 @@ fn a_scatter_is_square_and_its_dots_have_labels_that_meet_nothing() {
     assert_has(&sweep(&alone, &choice).unwrap().svg, &["(cubic)"]);
 }
 
-/// Returns width and height of the first panel, from the three corners of its border.
+/// Returns width and height of the first panel. The border of a panel is one line along its left
+/// and lower side, so the line has three points: the upper left, the lower left and the lower right
+/// corner.
 fn first_frame(svg: &str) -> (f64, f64) {
     let lines = super::lines_of(svg, "#969696", 3);
     let line = lines.iter().find(|line| line.len() == 3).unwrap();

@@ -70,7 +70,7 @@ impl FramesSpec {
     }
 }
 
-/// Reads the bytes of a frame.
+/// Reads the size of a frame in bytes from the key `name`. Rejects a size above [`FRAME_MAX`].
 fn read_bytes(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Bytes> {
     let bytes = reader.positive_bytes(node, name)?;
     if bytes > FRAME_MAX {

@@ -167,7 +167,7 @@ impl FlowSpec {
         let of_clients = ["requests", "page", "video", "arrivals"];
         let client = of_clients.into_iter().find(|&key| keys.has(key));
         if let (Some(key), Some(at)) = (client, keys.key_at("read")) {
-            let title = format!("`{}`: expected another source than `{key}`", keys.name("read"));
+            let title = format!("`{}`: expected no such key with `{key}`", keys.name("read"));
             reader.problem(at, title, format!("found `{key}` as well"), Vec::new());
         }
     }

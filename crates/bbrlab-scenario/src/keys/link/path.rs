@@ -115,9 +115,10 @@ pub(super) fn show_delay(spec: &LinkSpec) -> Option<String> {
     }
 }
 
-/// Reads a trace of a path that is not a model: the name of a file, or the table
-/// `{ trace = "FILE", rows = [...] }`, which a sweep's `scenario.toml` has instead of the name.
-/// [`LinkSpec::read_trace`] reads a table with a `model`, and calls this function for other values.
+/// Reads a value of the key `trace` that names no path model: the name of a CSV file, or the table
+/// `{ trace = "FILE", rows = [...] }`. A sweep's `scenario.toml` has this table instead of the
+/// file's name. [`LinkSpec::read_trace`] reads a table with a `model` itself, and calls this
+/// function for other values.
 pub(super) fn read_path_trace(
     reader: &mut Reader<'_>,
     node: &Node,

@@ -111,7 +111,7 @@ impl QueueSpec {
             && min >= max
         {
             let title = format!("`{}`: expected less than `max`", keys.name("min"));
-            let found = format!("found {} B, and {} B", min.0, max.0);
+            let found = format!("found {} B, and `max` is {} B", min.0, max.0);
             reader.problem(keys.key_at("min").unwrap_or(node.at), title, found, Vec::new());
         }
         keys.finish(reader);

@@ -399,7 +399,7 @@ fn rates_that_change_and_slow_readers() {
             + rate = [["0s", "2Mbit/s"], ["10s", "unlimited"]] | 11:8-48 | found a step at 10s
         `flows[0].read`: expected steps that begin before the end of the run, 10s
             + start = "4s"; read = [["0s", "0bit/s"], ["6s", "unlimited"]] | 12:8-46 | found a step at 6s after the flow's start at 4s
-        `flows[0].read`: expected another source than `requests`
+        `flows[0].read`: expected no such key with `requests`
             + read = "1Mbit/s"; requests = {}; bytes = "1KB" | 11:1-4 | found `requests` as well
         `flows[0].read`: expected no such key with `cc = "udp"`
             "reno" -> "udp"; rate = "1Mbit/s"; read = "1Mbit/s" | 11:8-16 | found "1Mbit/s"

@@ -430,10 +430,10 @@ fn what_would_be_without_effect() {
         `bottleneck.burst`: expected a `rate` or a schedule of rates
             rate = "50Mbit/s" -> rate = { opportunities_ms = [1] }; burst = "9KB" | 5:1-5 | found a Mahimahi trace, which does not fill a bucket
         `bottleneck.queue.min`: expected less than `max`
-            [bottleneck] + queue = { discipline = "red", min = "30000B", max = "30000B" } | 7:31-33 | found 30000 B, and 30000 B
-            [bottleneck] + queue = { discipline = "red", min = "90KB", max = "30KB" }     | 7:31-33 | found 90000 B, and 30000 B
+            [bottleneck] + queue = { discipline = "red", min = "30000B", max = "30000B" } | 7:31-33 | found 30000 B, and `max` is 30000 B
+            [bottleneck] + queue = { discipline = "red", min = "90KB", max = "30KB" }     | 7:31-33 | found 90000 B, and `max` is 30000 B
         `bottleneck.reverse_queue.min`: expected less than `max`
-            [bottleneck] + reverse_rate = "9Mbit/s"; reverse_queue = { discipline = "red", min = "9KB", max = "8KB" } | 8:39-41 | found 9000 B, and 8000 B
+            [bottleneck] + reverse_rate = "9Mbit/s"; reverse_queue = { discipline = "red", min = "9KB", max = "8KB" } | 8:39-41 | found 9000 B, and `max` is 8000 B
         `bottleneck.queue.step_thresh`: expected a wait or a number of packets such as "1ms" or "5pkt"
             [bottleneck] + queue = { discipline = "dualpi2", step_thresh = "0ms" }  | 7:49-53 | found "0ms", which is zero
             [bottleneck] + queue = { discipline = "dualpi2", step_thresh = "0pkt" } | 7:49-54 | found "0pkt", which is zero
@@ -570,7 +570,7 @@ fn traces() {
             [bottleneck] + trace = { rows = ["time_s,loss", "1,0"] }        | 7:18-39 | found a list; as a trace it does not begin at 0, but on line 2 at 1
             [bottleneck] + trace = { rows = ["time_s,loss", "0,0", "1"] }   | 7:18-44 | found a list; as a trace it has 2 columns, but 1 on line 3
             [bottleneck] + trace = { rows = ["time_s,loss", "0,0", "0,1"] } | 7:18-46 | found a list; as a trace it has a time on line 3 that does not rise
-            [bottleneck] + trace = { rows = ["time_s,loss"], every = "1s" } | 7:18-32 | found a list; as a trace it has no line below its columns
+            [bottleneck] + trace = { rows = ["time_s,loss"], every = "1s" } | 7:18-32 | found a list; as a trace it has no line of values after the line of column names
         `bottleneck.trace.every`: expected a key of `bottleneck.trace`
         note: keys of `bottleneck.trace`: trace, rows
             also | 7:35-39 | found an unknown key

@@ -244,9 +244,10 @@ fn a_sweep_of_a_thousand_million_points() {
     );
 }
 
-/// A key of a group sets both tables of the group. A sweep of this key therefore conflicts with the
-/// same key of one of these tables and with the same key of the whole list `flows`. `--set` of the
-/// swept key itself replaces the sweep.
+/// Two of the three tables `[[flows]]` have the group `bulk`. The key `flows.bulk.cc` sets `cc` in
+/// both of these tables. A sweep of `flows.bulk.cc` therefore conflicts with `cc` of one of these
+/// tables, and with `cc` of the whole list `flows`. `--set` of the swept key itself replaces the
+/// sweep.
 #[test]
 fn a_group_of_tables_is_all_of_its_tables() {
     let text = |sweep: &str| {

@@ -114,7 +114,7 @@ fn check_filter(case: &mut Case) {
     case.demand(
         seen > 100 && wrong == 0,
         &format!(
-            "extra_acked between latest and largest sample of 10 rounds at {} of {seen} ACKs",
+            "extra_acked is between the latest sample and the largest of 10 rounds at {} of {seen} ACKs",
             seen - wrong
         ),
     );
@@ -131,7 +131,7 @@ pub(crate) fn sub_packet_bdp(case: &mut Case) {
         least = least.min(case.rig.conn().ctl.cwnd);
         case.rig.now() > until
     });
-    case.demand(least == 4, &format!("cwnd at least {least} packets"));
+    case.demand(least == 4, &format!("smallest cwnd {least} packets (required: 4)"));
     let seconds = (case.rig.now() + Span::ZERO).0 - from.0;
     let capacity = u128::from(case.net.rate_bps) * u128::from(seconds) / 8_000_000_000;
     let used = percent(case.rig.sent_bytes - sent, u64::try_from(capacity).expect("bytes"));

@@ -86,10 +86,13 @@ fn follow(case: &mut Case, before: &Before, undos: u32) {
     case.demand(before.is_back(case), "bounds restored");
     let state = case.state();
     let back = matches!(state, "PROBE_BW_UP" | "PROBE_BW_REFILL");
-    case.demand(back, &format!("at once in {state}"));
+    case.demand(back, &format!("probes or refills at once (state {state})"));
     let from = case.rig.now();
     case.run_until(|case| {
         case.is_in("PROBE_BW_UP") || case.rig.now() > from + Span(case.net.rtt.0 * 6)
     });
-    case.demand(case.is_in("PROBE_BW_UP"), &format!("within 6 RTTs in {}", case.state()));
+    case.demand(
+        case.is_in("PROBE_BW_UP"),
+        &format!("probes within 6 RTTs (state {})", case.state()),
+    );
 }

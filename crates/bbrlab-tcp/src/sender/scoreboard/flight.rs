@@ -228,7 +228,10 @@ impl Scoreboard {
     /// notes (`keeps_notes`). If `note` also returns true, marks the skb as already used by the
     /// rate sampler.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "in most connections, only tests `keeps_notes`")]
+    #[expect(
+        clippy::inline_always,
+        reason = "in most connections, this function only tests `keeps_notes`"
+    )]
     fn note_sent(&mut self, id: SkbId, note: impl FnOnce() -> (Notes, bool)) {
         if self.keeps_notes {
             let (notes, is_used_up) = note();

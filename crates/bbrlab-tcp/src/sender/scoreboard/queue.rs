@@ -41,7 +41,8 @@ use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
 
 /// Base-2 logarithm of the distance in bytes between two milestones. A milestone is a sequence
-/// number for which the field `milestones` has the linked skb that holds it.
+/// number. For each milestone that is in the range of a linked skb (see above), the field
+/// `milestones` has this skb.
 const MILESTONE_SHIFT: u32 = 14;
 
 /// Number of slots of a new ring. The initial cwnd needs fewer slots, but most flows outgrow a
@@ -214,7 +215,8 @@ impl Queue {
     /// which has an entry for each slot, also for those of plain skbs. (Without SACK, a duplicate
     /// or partial ACK marks the first skb lost but does not put it into the linked lists, so a lost
     /// skb can still be plain.) `tags` are the skb's tags before the retransmission. Returns the
-    /// number of earlier transmissions.
+    /// number of transmissions of the skb before this retransmission, which is equal to the new
+    /// count.
     #[cold]
     fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
         let own = self.new_links_of(id);
@@ -577,9 +579,10 @@ impl Queue {
         self.set_milestones(skb.seq, skb.end_seq(), id);
     }
 
-    /// Makes the first plain skb, `id`, a linked skb: the last of the list by sequence number.
-    /// `prev` and `next` are its neighbours in the order by sequence number. `older` is the skb
-    /// before it in the order by time; `NIL` if there is none.
+    /// Makes the first plain skb, `id`, the last of the linked skbs in the order by sequence
+    /// number. `prev` is the linked skb before `id` in this order; `NIL` if there is none. `next`
+    /// is the skb after `id`, which is not linked yet. `older` is the skb before `id` in the order
+    /// by time; `NIL` if there is none.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function has only two call sites")]
     fn link(&mut self, id: SkbId, prev: SkbId, next: SkbId, older: SkbId) {

@@ -320,7 +320,7 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "one of two callers with `Reported::Any` has no DSACK, so it needs no code for it"
+        reason = "of two callers that pass `Reported::Any`, one needs no code for DSACKs"
     )]
     fn walk_blocks(
         &mut self,
@@ -552,7 +552,7 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// Returns the first plain skb.
+    /// Returns the first plain skb (see `queue.rs`).
     #[inline]
     pub(crate) fn first_plain(&self) -> Option<Cursor> {
         Cursor::at(self.queue.plain_head())
