@@ -92,14 +92,14 @@ def run(
         scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
         set: Values of keys that replace the scenario's, such as `{"bottleneck.buffer": "2bdp"}`.
         controls: Custom congestion controls. In this dict, the keys are names that the scenario uses, and the values
-            are classes. For a name `plugin:NAME`, the value is the path of a shared object. Without `controls`, a class can replace its name in `set` or
-            in a dict, as in `{"flows.cc": MyControl}`.
+            are classes. For a name `plugin:NAME`, the value is the path of a shared object. Without `controls`, a class
+            can replace its name in `set` or in a dict, as in `{"flows.cc": MyControl}`.
         seed: The run's seed. If the scenario has several seeds, only this one is run, unless `set` has `repeat`.
         on: The back end that computes the run, as `--on` of the command line.
         out: A folder for the files that the command line writes. Without `out`, nothing is written.
         force: Whether to recompute a complete run in the folder. `force` also permits an `out` that contains another
-            run or a sweep, which is overwritten. With `force`, `out` may also contain files that no run wrote; of
-            these, only files that have the names of the run's files are overwritten.
+            run or a sweep, which is overwritten. With `force`, `out` may also contain files that no run wrote. A file
+            among these is overwritten only if it has the name of a file of the run.
         pictures: Whether to write the run's plot to the folder.
         limit: Maximum work in data packets; 10 000 000 000 by default. The limit also bounds memory and time series.
             Each byte of the run's estimated memory counts as one packet, and each row of `series` or `queue` as 100

@@ -218,8 +218,8 @@ class Selection:
     def single(self, name: str, x: str, y: str) -> Line:
         """Returns the line of a metric in a plot with one value per combination of values of `x` and `y`.
 
-        Metrics of groups have no value in the runs that `joined()` returns, because a group of such a run may contain
-        the flows of several groups.
+        Metrics of groups have no value in the runs that `joined()` returns. In such a run, one group may contain flows
+        that form several groups in other runs, so its value cannot be compared with values of other runs.
 
         Raises:
             UsageError: If the metric does not exist, or several groups, flows, links or points of the sweep would be

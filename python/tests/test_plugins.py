@@ -47,8 +47,8 @@ def test_a_sweep_and_an_executor_take_shared_objects(library: Path, tmp_path: Pa
     controls = {"plugin:reno_c": str(library)}
     swept = bl.sweep(PATH, over, seeds=2, controls=controls, out=tmp_path / "swept")
     assert swept.digests[:2] == swept.digests[2:]
-    # Complete runs are not computed again: the scenario's hash, which identifies a run with its seed, includes the
-    # hash of the library.
+    # Complete runs are not computed again. A run is identified by its seed and the hash of its scenario. The hash of
+    # the scenario includes the hash of the library, and the library is the same in both sweeps.
     again = bl.sweep(PATH, over, seeds=2, controls=controls, out=tmp_path / "swept")
     assert again._records.computed == 0
     with ProcessPoolExecutor(1) as executor:

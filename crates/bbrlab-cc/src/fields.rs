@@ -26,7 +26,7 @@ macro_rules! fields {
             cwnd_clamp: u32, "cwnd_clamp", "packets", "snd_cwnd_clamp", "Upper bound of cwnd, which a control is expected to respect", writable 1 to 0xffff_ffff;
             ssthresh: u32, "ssthresh", "packets", "snd_ssthresh", "Slow start threshold; 2147483647 at first", writable 1 to 0x7fff_ffff;
             pacing_rate: u64, "pacing_rate", "bytes per second", "sk_pacing_rate", "Rate at which payload is sent; 18446744073709551615 means unset. The sender sets it for window-based controls", writable 1 to 0xffff_ffff_ffff_ffff;
-            pacing_status: PacingStatus, "pacing_status", "state", "sk_pacing_status", "The pacer: 0 none, 1 TCP's timer, 2 the `fq` discipline. A control that needs pacing sets this field to 1 if it is 0, usually in `init`; nothing else must be set", writable 0 to 2;
+            pacing_status: PacingStatus, "pacing_status", "state", "sk_pacing_status", "The pacer: 0 none, 1 TCP's timer, 2 the `fq` discipline. A control that needs pacing sets this field to 1 if it is 0, usually in `init`; pacing needs no other change", writable 0 to 2;
             app_limited: u32, "app_limited", "packets", "app_limited", "The `delivered` count at which the application-limited bubble ends; 0 for none", writable 0 to 0xffff_ffff;
             ecn_flags: u8, "ecn_flags", "bits", "ecn_flags", "1 ECN negotiated, 2 send CWR, 4 echo ECE, 8 ECT seen. In the kernel tree of BBRv2: 16 ECT on every packet. In the kernel tree of BBRv3: 16 low-latency ECN, 32 ECT on every packet", writable 0 to 63;
             ack_pending: u8, "ack_pending", "bits", "icsk_ack.pending", "The receiver's pending ACK: 2 delayed-ACK timer armed, 16 ACK now", writable 0 to 31;

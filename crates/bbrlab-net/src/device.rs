@@ -57,8 +57,9 @@ pub(crate) struct Devices {
 
 impl Devices {
     /// Makes `links` the device of a flow. The links must be in the order in which packets cross
-    /// them. Each notification is a call of [`crate::Handler::on_application`] with `token`; `size`
-    /// has the header bytes and the payload bytes of each of the flow's packets.
+    /// them. After data has left the device or was dropped there, the network notifies the host by
+    /// a call of [`crate::Handler::on_application`] with `token`. `size` has the header bytes and
+    /// the payload bytes of each of the flow's packets.
     pub(crate) fn add(&mut self, flow: FlowId, links: &[LinkId], size: BurstSize, token: u32) {
         let Some((last, within)) = links.split_last() else { return };
         for link in within {

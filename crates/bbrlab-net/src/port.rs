@@ -96,7 +96,7 @@ impl<P: PacketData> Port<'_, P> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "`side` and `timer` are constants in each caller, so the `TimerId` is one, too"
+        reason = "for the pacing timer, `side` and `timer` are constants, and so is the `TimerId`"
     )]
     pub fn arm(&mut self, flow: FlowId, side: Side, timer: u8, at: Time) {
         self.net.arm(flow, side, timer, at);

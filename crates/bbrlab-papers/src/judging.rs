@@ -1,7 +1,8 @@
 //! Judges a paper's claims about an experiment from the experiment's runs. A claim that is false in
 //! these runs is also evaluated on other runs. If the claim was expected to be an artifact of the
 //! paper's setup, the other runs have the settings that should show the artifact. For other claims,
-//! the other runs have settings that may be the cause of the claim's failure.
+//! the other runs have settings with which the claim may be true. The changes that such a setting
+//! makes are a possible cause of the claim's failure in the first runs.
 
 use std::path::PathBuf;
 

@@ -32,8 +32,8 @@ mod tests {
     fn the_type_of_service_decides_not_the_precedence() {
         let band = |dscp| DEFAULT_PRIOMAP[usize::from(priority(dscp))];
         // Best effort, CS6 and EF share the middle band. In the default bands of `prio`, a packet
-        // is in the first band only if it has the bit for low delay and not the bit for high
-        // throughput, such as with DSCP 4.
+        // is in the first band only if its bit for low delay is 1 and its bit for high throughput
+        // is 0. DSCP 4 is an example of such a packet.
         assert_eq!([band(0), band(48), band(46)], [1, 1, 1]);
         assert_eq!(band(4), 0);
         // AF11 and AF41 have the bit for throughput, so they are in the last band.

@@ -213,8 +213,9 @@ mod tests {
 
     type Packet = (SkbStamps, DeliveredSkb);
 
-    /// A connection whose SYN is acknowledged. The SYN counts as one delivered packet, except with
-    /// `is_sticky`, because ns-3 does not count it. Times are in microseconds.
+    /// A connection whose SYN is acknowledged. As in Linux, the SYN counts as one delivered packet.
+    /// `is_sticky` is a behaviour of ns-3, and ns-3 does not count the SYN. With `is_sticky`, the
+    /// SYN is therefore not counted here either. Times are in microseconds.
     struct Flow {
         sampler: RateSampler,
         conn: Conn,

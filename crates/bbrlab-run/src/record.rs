@@ -325,7 +325,7 @@ record! {
         rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples in its active time, taken as in Linux: at most one per ACK. In a flow with `train`, ACKs of a connection that arrive after the next connection has begun give no samples. Percentiles are null in runs of more than 32 flows";
         srtt_ms: Srtt, Result, "ms", "of the smoothed RTT, sampled with the period of the time series";
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
-        limited_by: LimitedBy, Result, "share", "limited the sender: share of the sender's active time; the five shares of `limited_by` sum to 1";
+        limited_by: LimitedBy, Result, "share", "(the share of the sender's active time in which this limit applied; the five shares of `limited_by` sum to 1)";
         #[serde(default)]
         delay_ms: Delay, Result, "ms", "of the one-way delays of its messages (datagrams, frames, writes, transfers, pages), from the write until the receiving application has read the last byte. The delay of a response is not one-way: it begins with the request. Null if not measured";
         jitter_ms: Option<f64>, Result, "ms", "interarrival jitter of its messages as in RFC 3550 (6.4.1): mean of the estimates after each arrival; null with `arrivals`";
@@ -407,7 +407,7 @@ record! {
         pacing: Option<f64>, Result, "share", "pacing";
         rwnd: Option<f64>, Result, "share", "the receive window";
         sndbuf: Option<f64>, Result, "share", "the send buffer";
-        app: Option<f64>, Result, "share", "the application, which had nothing to send,";
+        app: Option<f64>, Result, "share", "the application, which had nothing to send";
     }
 }
 
@@ -621,7 +621,7 @@ columns! {
         bytes: u64, "bytes", "payload";
         start_s: f64, "s", "when it connects";
         fct_s: Option<f64>, "s", "time from the connect until the receiver has read the last byte; null if the run ended before";
-        slowdown: Option<f64>, "", "`fct_s` / ideal time; null without a rate. The ideal time is the base RTT plus the time of the wire bytes at the smallest rate of the forward path. RTT and rates are the values at the transfer's start; a Mahimahi trace counts with its mean rate";
+        slowdown: Option<f64>, "", "`fct_s` / ideal time. Null if the transfer is unfinished, if no link of the forward path has a rate, or if a rate is 0 at the transfer's start. The ideal time is the base RTT plus the time of the wire bytes at the smallest rate of the forward path. RTT and rates are the values at the transfer's start; a Mahimahi trace counts with its mean rate";
         retransmitted_packets: MaybeKnown<u64>, "packets", "retransmissions";
     }
 }

@@ -206,9 +206,8 @@ const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
 const EXPONENT_OF_1: u32 = 1023;
 
 impl Scale {
-    /// Returns the number of a value's bucket. The number for 0 is 0, which is below all numbers in
-    /// `counts`, because [`Self::kept`] raises the numbers of counted buckets to at least
-    /// [`Self::of_0`].
+    /// Returns the number of a value's bucket. For the value 0, this function returns 0. `counts`
+    /// has no bucket 0, because [`Self::kept`] replaces the number 0 by [`Self::of_0`].
     #[inline]
     #[expect(
         clippy::cast_possible_truncation,
@@ -223,7 +222,7 @@ impl Scale {
     }
 
     /// Returns the number under which a bucket is counted. The number differs from `bucket` only
-    /// for the value 0, which is counted next to the bucket of 1.
+    /// for the value 0, which is counted in the bucket directly below the bucket of the value 1.
     fn kept(self, bucket: u32) -> u32 {
         bucket.max(self.of_0())
     }

@@ -10,9 +10,9 @@ pub struct PacketEvent {
     pub at: Time,
     /// The flow's number.
     pub flow: u32,
-    /// The number of the flow's class (of its `[[flows]]` table) in the run. The field is needed
-    /// because `Run::class` looks up the flow in `Run::flows`. This list has only one flow of a
-    /// class whose flows arrive at random.
+    /// The number of the flow's class (of its `[[flows]]` table) in the run. `Run::class` cannot
+    /// give this class for every flow: it looks up the flow in `Run::flows`, but if the flows of a
+    /// class arrive at random, only one of these flows is in this list.
     pub class: u32,
     /// Whether the sending host sent the packet. If false, the packet arrived at the host.
     pub is_sent: bool,

@@ -18,13 +18,13 @@ const WAITING: u32 = 16;
 /// from 0 in the order of arrival.
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrips {
-    /// For a packet not yet reported: the time at which it was sent. For a reported packet: its
-    /// round-trip time. A packet's index is its number modulo the ring's length, which is a power
-    /// of two.
+    /// For a packet that no ACK has reported: the time at which the packet was sent. For a packet
+    /// that an ACK has reported: the round-trip time. A packet's index is its number modulo the
+    /// ring's length, which is a power of two.
     times_us: Box<[u32]>,
     /// The number of the next packet to arrive.
     arrived: u32,
-    /// The number of the next packet to be reported.
+    /// The number of the next packet to be reported by an ACK.
     reported: u32,
     /// The number of the next packet whose round-trip time will be added to the histogram.
     counted: u32,

@@ -136,9 +136,10 @@ impl Kind {
     }
 }
 
-/// The index of the fourth SACK block. At this index, packets with [`Kind::HAS_BOTH`] store an
-/// advertised window or a number of bytes. The index is free, because such packets have timestamps,
-/// and a segment with timestamps has at most three SACK blocks.
+/// The index of the fourth SACK block. A packet with the flag [`Kind::HAS_BOTH`] has no fourth SACK
+/// block, because it has timestamps, and a segment with timestamps has at most three SACK blocks.
+/// At this index, the packet stores its advertised window if its data comes from the flow's sender.
+/// A client's request stores its number of data bytes there.
 const BOTH: usize = 3;
 
 /// Converts the time `now` of the hosts' clock to the form that packets carry: microseconds modulo

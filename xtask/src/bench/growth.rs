@@ -104,8 +104,9 @@ fn bytes_per_flow(flows: u32, bytes: Option<u64>, of_one: Option<u64>) -> Option
     (flows >= FLOWS_WITH_MEMORY).then(|| more / u64::from(flows - 1))
 }
 
-/// Returns a row of the table. Valgrind counts the case's shorter and its longer run. Speed and
-/// memory are from another run, without valgrind, which has the length of the longer run.
+/// Returns a row of the table. Valgrind runs the case twice, with a shorter and a longer simulated
+/// time. In each run, it counts instructions and cache misses. Speed and memory are from a third
+/// run, without valgrind. The third run has the longer simulated time.
 fn row(binary: &Path, case: &Measured) -> Result<Value, String> {
     let costs =
         valgrind::count(binary, std::slice::from_ref(case), &[Tool::Callgrind, Tool::Cachegrind])?;

@@ -206,10 +206,11 @@ impl<N: Numbers> Model<N> {
         is_due.then_some(0)
     }
 
-    /// Whether the probing cycle had CE marks but no loss, and the sender is in the Open state. The
-    /// kernel takes this as a sign that the marks have ceased, perhaps because other traffic has
-    /// ended. A probe may then find free bandwidth. Always false if `ecn_reprobe_gain` is 0 or the
-    /// sender does not respond to marks.
+    /// Whether CE marks have ceased: the probing cycle had CE marks but no loss, and the sender is
+    /// in the Open state. An ECN echo moves a sender in the Open state to CWR. In the Open state,
+    /// the sender has therefore received no echo lately. The marks may have ceased because other
+    /// traffic has ended, and a probe may find free bandwidth. Always false if `ecn_reprobe_gain`
+    /// is 0 or the sender does not respond to marks.
     #[inline]
     fn marks_have_ceased(&self, sk: &Sock<'_>) -> bool {
         self.params.ecn_reprobe_gain != 0
@@ -221,8 +222,8 @@ impl<N: Numbers> Model<N> {
 
     /// Whether a Reno flow with this inflight would have met its next loss by now. With a buffer of
     /// one BDP, Reno's cwnd grows from one BDP after a loss to two BDP at the next loss, by a
-    /// packet per round trip. Between two losses, it therefore has as many round trips as the BDP
-    /// has packets.
+    /// packet per round trip. Between two losses, the Reno flow therefore has as many round trips
+    /// as the BDP has packets.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called at nearly every ACK")]
     fn is_reno_coexistence_probe_time(&self, sk: &Sock<'_>) -> bool {

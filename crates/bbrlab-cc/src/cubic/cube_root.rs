@@ -6,8 +6,8 @@
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`, `cubic_root`: the steps. The table is derived from
 //! roots recorded from the kernel (`golden/core/cubicroot`, 12,500 arguments). From index 8 on,
 //! each entry is the only byte that reproduces these roots. Below index 8, an entry determines only
-//! the root of the number that equals its index, and several bytes give this root. These entries
-//! are the rounded root times 64, less 10; entry 0 is 0. Deviations: none.
+//! the root of the number that equals its index, and several bytes give this root. Each of these
+//! entries is 64 times the root rounded to an integer, less 10; entry 0 is 0. Deviations: none.
 
 use crate::linux_int::trunc_u32;
 

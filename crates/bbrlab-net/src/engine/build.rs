@@ -90,10 +90,12 @@ impl<P: PacketData> Network<P> {
     /// Data packets leave the device when they leave the last of these links, or when they are
     /// dropped at one of these links. After such an event, the network calls
     /// [`crate::Handler::on_application`] with `token`; [`crate::Port::take_left`] then returns how
-    /// many payload bytes have left the device. These bytes are computed from `size`, the header
-    /// bytes and the payload bytes per packet; a burst that crosses the network as one packet has
-    /// the headers of several packets. Call the function before the run, with links that were added
-    /// with [`LinkMode::DepartureEvents`].
+    /// many payload bytes have left the device.
+    ///
+    /// A burst that crosses the network as one packet has the headers of several packets. `size`
+    /// has the header bytes and the payload bytes per packet. From `size` and the burst's bytes on
+    /// the wire, the network computes the burst's payload bytes. Call the function before the run,
+    /// with links that were added with [`LinkMode::DepartureEvents`].
     pub fn set_device(&mut self, flow: FlowId, links: &[LinkId], size: BurstSize, token: u32) {
         if let Some(last) = links.last() {
             let impairments = &mut self.links[last.0 as usize].impairments;

@@ -14,8 +14,8 @@
 //! Sources: [linux] `kernel/time/hrtimer.c`, `hrtimer_interrupt`; `kernel/time/clockevents.c`,
 //! `clockevents_program_event`; `arch/um/kernel/time.c`, `timer_read` and `um_setup_timer`.
 //! Deviations:
-//! 1. A timer that fires changes the phase. On a real machine, all timers change the phase, also
-//!    those of the hosts. In this engine, only timers of the network do.
+//! 1. On a real machine, each timer that fires changes the phase, also the timers of the hosts. In
+//!    this engine, only the timers of the network change the phase.
 
 use bbrlab_units::{Span, Time};
 

@@ -6,9 +6,9 @@
 //! still to depart therefore follows from the time left until the last departure; the ledger, which
 //! lists these packets (`plain.rs`), need not be read.
 //!
-//! There is space if the time left is at most the time in which a full buffer departs. The ledger
-//! is read in two cases: if the time left is longer than this by at most 1 ns, or if the buffer has
-//! a packet of another size.
+//! There is space if the time left is at most the time in which a full buffer departs, because the
+//! packet in transmission does not count in the buffer. The ledger is read in two cases: if the
+//! time left is longer than this by at most 1 ns, or if the buffer has a packet of another size.
 
 use bbrlab_link::Buffer;
 use bbrlab_units::Time;

@@ -17,9 +17,10 @@
 //! these follows from the packets that a host received:
 //!
 //! - BBR's random phase
-//! - the time at which a paced burst leaves. The burst leaves at one of the clock steps of 256 ns
-//!   after the sender's pacing timer is due. With the qdisc `fq`, the burst may also leave up to 10
-//!   us before the qdisc's timer is due, because the kernel may fire this timer early (timer slack)
+//! - the time at which a paced burst leaves. The clock of the Linux hosts has steps of 256 ns. The
+//!   burst leaves at one of the first steps after the sender's pacing timer is due, at most 520 ns
+//!   after the timer is due. With the qdisc `fq`, the burst may also leave up to 10 us before the
+//!   qdisc's timer is due, because the kernel may fire this timer early (timer slack)
 //! - for the receiver, the times at which the sender's pacing timer fires. Both hosts share one
 //!   kernel. At the interrupt of the pacing timer, the kernel also runs the receiver's timer of
 //!   compressed ACKs, if the latter timer is due within its own slack

@@ -246,9 +246,9 @@ struct Due {
 
 /// Returns the timer that fires next.
 ///
-/// A paced burst leaves at one of the clock steps after its timer is due, and only the log shows at
-/// which step. The timer of `fq` may fire earlier than it is due, by at most `slack`. All other
-/// timers fire when they are due.
+/// A paced burst leaves at one of the first steps of the hosts' clock after its timer is due. Only
+/// the log shows at which step. The timer of `fq` may fire earlier than it is due, by at most
+/// `slack`. All other timers fire when they are due.
 fn next_timer(bench: &Bench, logged: &[(Time, usize)], slack: Span) -> Option<Due> {
     let mut next: Option<Due> = None;
     let pacing = bench.armed(TimerId::Pacing);

@@ -31,9 +31,10 @@ fn with(point: &Point, key: &str, value: Value) -> Point {
     point
 }
 
-/// Replaces each parameter point by one point per combination of the open keys' values that the
-/// rows have. A key is open if the rows for a metric differ in it, and neither the point nor the
-/// metric's call sets it.
+/// Splits each parameter point that has an open key. A key is open if the rows for a metric differ
+/// in it, and neither the point nor the metric's call sets it. A point is split at one open key: it
+/// is replaced by one point per value of the key in these rows. If a new point still has an open
+/// key, it is split again, with only the rows that match the new point.
 ///
 /// # Errors
 /// Fails if the expression is invalid.

@@ -85,7 +85,8 @@ fn random_expressions_mean_what_they_mean_to_check_py() {
         row("bbr_hsr", &[("hsr_lambda", 0.5)], &[("x", 1.25), ("y", 1.0)]),
         row("bbr_hsr", &[("hsr_lambda", 0.125)], &[("x", 1.25), ("y", 2.0)]),
     ];
-    // The script compared unrounded values, so use enough decimals that rounding has no effect.
+    // `papers/check.py`, whose results this test expects, evaluated the expressions with unrounded
+    // values. The rows therefore get enough decimals that rounding has no effect.
     let decimals = [("x".to_owned(), 12), ("y".to_owned(), 12)];
     let constants = [("k".to_owned(), 0.3), ("two".to_owned(), 2.0)];
     let scene = Scene {

@@ -134,9 +134,9 @@ struct VerdictReason {
     /// The claim's results in other settings, one text per setting.
     switched: Vec<String>,
     /// The expectation and its reason, if the claim was expected to hold but fails, or if the
-    /// expectation is [`Expected::Unsure`]. For a false claim that was expected to be an artifact,
-    /// the text states if no setting is known that should make the claim true. In all other cases,
-    /// the text is empty.
+    /// expectation is [`Expected::Unsure`]. If the claim is false, was expected to be an artifact,
+    /// and no setting is known that should make it true, the text states that there is no such
+    /// setting. In all other cases, the text is empty.
     expected: String,
 }
 

@@ -193,8 +193,9 @@ fn artifacts(paper: &Paper, results: &Value, explanations: &Value) -> String {
          switches, and the switch that makes it true. The runs that tried the switches use the first seed, and only the \
          parameter points of the claim.\n\n\
          The [notes](#notes) list the switches that are *enough* (the claim is true with this \
-         switch alone) and *needed* (the claim is false without this switch). If the run for one of these two lists is \
-         impossible with a switch, that list leaves out the switch.\n\n\
+         switch alone) and *needed* (the claim is false without this switch). The first list leaves out a switch if \
+         the experiment cannot be run with this switch alone. The second list leaves out a switch if the experiment \
+         cannot be run without it.\n\n\
          The needed switches are found with the first seed only. If the setting makes a claim true with the first seed, but \
          not with twenty seeds, the needed switches say little about the other seeds.\n\n",
     );

@@ -97,11 +97,13 @@ impl<'a> Outcome<'a> {
 #[test]
 fn a_reason_is_divided_into_outcomes_and_argument() {
     // The points are judged on the medians of the seeds. A seed counts only if the claim is true in
-    // it at enough points, so a claim can be true at 1 point and in 0 seeds.
+    // it at enough points, so a claim can be true at 1 point and in 0 seeds. After "with its cause
+    // switched" is the setting that makes the claim true: "a buffer (of 4 BDP); no losses". The
+    // last part, "why", is the argument for the expected result.
     let reason = Reason::read(
         "true at 1 of 3 points, in 0 of 5 seeds (a 1: jain(bbr1) 0.5; a 2: jain(bbr1) 0.6); \
          true, in 5 of 5 seeds, 95 % interval of the share of all seeds: 0.48 to 1.00 (jain(bbr1) 0.9) with its cause switched: \
-         a buffer (of 4 BDP); no more; expected to hold: why",
+         a buffer (of 4 BDP); no losses; expected to hold: why",
     );
     assert_eq!(reason.here.shares, "true at 1 of 3 points, in 0 of 5 seeds");
     assert_eq!(reason.here.points, ["a 1: jain(bbr1) 0.5", "a 2: jain(bbr1) 0.6"]);

@@ -5,9 +5,11 @@
 //!
 //! COBALT differs from `codel`: the last packet of a queue is never dropped, and `count` decreases
 //! while waiting times are below the target. Reciprocal roots have 32 bits, and times are in
-//! nanoseconds. The reciprocal root is 0 at first. If the packet after the first packet above the
-//! target is above the target, too, CAKE therefore drops or marks it at once, while `codel` waits
-//! for an interval.
+//! nanoseconds.
+//!
+//! The first drop or mark is due after the interval times the reciprocal root. The reciprocal root
+//! is 0 at first. If two successive packets wait longer than the target, CAKE therefore drops or
+//! marks the second one at once. `codel` waits for an interval.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cobalt_should_drop`, `cobalt_queue_full`,
 //! `cobalt_queue_empty`.

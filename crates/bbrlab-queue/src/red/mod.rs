@@ -371,8 +371,8 @@ mod tests {
             for ecn in [Ecn::NotEct, Ecn::Ect0] {
                 let mut red = red(params, qavg);
                 // Between `min` and `max`, RED draws 0 at the first packet. The draw decides how
-                // many packets pass before RED drops or marks one; here, it is the second packet.
-                // Above `max`, RED drops or marks every packet.
+                // many packets pass before RED drops or marks a packet; with a draw of 0, RED drops
+                // or marks the second packet. Above `max`, RED drops or marks every packet.
                 fate(&mut red, Ecn::NotEct);
                 let fate = fate(&mut red, ecn);
                 writeln!(lines, "{name} {ecn:?} {fate}").unwrap();

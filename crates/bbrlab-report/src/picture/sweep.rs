@@ -643,8 +643,8 @@ impl<'a> Sheet<'a> {
         entries
     }
 
-    /// Returns the index of the drawn group of flows whose names are the values of `key`. At each
-    /// sweep point that has this group, the group's name must equal the key's value. The legend's
+    /// Returns the index of a drawn group of flows that the values of `key` name: at each sweep
+    /// point that has this group, the group's name equals the point's value of `key`. The legend's
     /// entries for the key's values then already name the group, and show the group's symbols.
     /// Metrics of the whole run are drawn with the symbols of the first group. If such a metric is
     /// drawn, only the first group can be returned, because the legend's symbols must not differ

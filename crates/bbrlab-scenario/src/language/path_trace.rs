@@ -29,8 +29,8 @@ pub(crate) struct PathTrace {
     pub(crate) notes: Vec<String>,
 }
 
-/// The largest number of steps of a schedule. A trace may have the same number of lines below its
-/// first line.
+/// The largest number of steps of a schedule, and the largest number of lines that a trace may have
+/// below its first line.
 pub(crate) const STEPS_MAX: usize = 100_000;
 
 const TIME: &str = "time_s";

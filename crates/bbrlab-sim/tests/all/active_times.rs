@@ -136,9 +136,9 @@ fn a_small_send_buffer_is_no_bound_on_what_is_in_flight() {
     assert!((flow.goodput_ss_mbps.unwrap() - 76.07).abs() < 0.5, "{:?}", flow.goodput_ss_mbps);
 }
 
-/// Datagrams that are queued when their flow stops arrive later. The goodput of the flow's group
-/// and the goodput of the run include these datagrams. Both goodputs are averages over a time that
-/// ends with the run's last flow.
+/// When a flow of datagrams stops, some of its datagrams are still in a queue. These datagrams
+/// arrive after the stop. The goodput of the flow's group and the goodput of the run include these
+/// datagrams. Both goodputs are averages over a time that ends with the run's last flow.
 #[test]
 fn what_datagrams_deliver_after_their_stop_is_traffic() {
     let run = run(r#"

@@ -40,10 +40,10 @@ fn each_network_leaves_its_mark() {
     // On DSL, uploads fill the uplink, which the ACKs of the measured downloads cross.
     let dsl = first_flows("networks.dsl");
     assert!(dsl.iter().all(|flow| (30.0..48.0).contains(&flow.0)), "{dsl:?}");
-    // Each run lasts 30 s. The link's rate is 40 or 60 Mbit/s for 14 s in total, 15 to 50 Mbit/s for
-    // 15.8 s, and 0 for 0.2 s. The first four runs use BBR. From 18 s to 24 s, 0.2 % of the packets
-    // are lost at random. These losses slow CUBIC, so the last two runs, which use CUBIC, are not
-    // checked.
+    // Each run lasts 30 s. The link's rate is 40 or 60 Mbit/s for 14 s in total, 15 to 50 Mbit/s
+    // for 15.8 s, and 0 for 0.2 s. The first four runs use BBR. From 18 s to 24 s, 0.2 % of the
+    // packets are lost at random. These losses slow CUBIC, so the last two runs, which use CUBIC,
+    // are not checked.
     let measured = first_flows("networks.measured-path");
     assert!(measured[..4].iter().all(|flow| (25.0..40.0).contains(&flow.0)), "{measured:?}");
     let wifi = first_flows("networks.wifi");

@@ -181,8 +181,9 @@ fn small_queues_keep_the_device_short() {
     // TCP paces at 120 %, and the data of a millisecond takes less time.
     //
     // TCP sends a burst if the data in the device is below the limit, so the last burst may exceed
-    // the limit. A burst also has at most the data of a millisecond, and takes at most another 4
-    // ms.
+    // the limit. The last burst has at most the data of a millisecond at the pacing rate. At the
+    // link's rate, it therefore takes at most 4 ms, too. Limit and last burst together take at most
+    // 8 ms.
     assert!(p95(&ethernet) < 8.0, "{}", p95(&ethernet));
     for flow in [without, ethernet] {
         assert!(flow.goodput_mbps.unwrap() > 92.0, "{:?}", flow.goodput_mbps);

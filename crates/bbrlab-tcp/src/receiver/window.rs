@@ -348,8 +348,8 @@ impl Window {
         if self.steady.choice == 0 || self.counts_payload() {
             self.steady = self.find_steady(len);
         } else {
-            // `choice` is stored only if the buffer is at most half full, so only the free space,
-            // `rcv_ssthresh` and `rwnd` limit the window.
+            // The stored `choice` is not 0, so `find_steady` found the buffer at most half full.
+            // In this case, only the free space, `rcv_ssthresh` and `rwnd` limit the window.
             let choice = align_up(space.min(ssthresh).cast_unsigned(), self.wscale).min(self.rwnd);
             self.steady.choice = choice;
             self.steady.advertised = self.as_advertised(choice);

@@ -281,8 +281,9 @@ impl Sender {
         stop
     }
 
-    /// Records that cwnd is full. Called when the sender sends nothing for another reason: there is
-    /// no new data, or pacing delays it.
+    /// Records that cwnd is full. The caller must have found at least cwnd packets in flight. Each
+    /// caller stops sending for another reason than cwnd: no data is unsent, or pacing delays the
+    /// data.
     #[inline(never)]
     pub(super) fn note_cwnd_full(&mut self) {
         self.validate_cwnd(true);

@@ -57,7 +57,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "losses",
         "\"linux\"",
-        "effect of losses and timeouts on cwnd and rounds; \"linux\": as in Linux, \"ns3\": a recovery begins no round, and losses reduce cwnd only in a recovery, \"port\": as in a port to ns-3 from 2018",
+        "effect of losses and timeouts on cwnd and rounds; \"linux\": as in Linux; \"ns3\": no round begins at a recovery, and losses reduce cwnd only in recovery; \"port\": as in a port to ns-3 (2018)",
     ),
     spec(
         "rto_resets_full_bw",

@@ -11,7 +11,8 @@ pub(super) struct Ordinate {
 }
 
 impl Ordinate {
-    /// Makes the y axis that all panels share whose field `shared` equals the argument `shared`.
+    /// Makes one y axis for a set of panels: the panels whose field [`PlatePanel::shared`] equals
+    /// the argument `shared`.
     pub(super) fn of(panels: &[PlatePanel], shared: &str) -> Self {
         let mut values = Vec::new();
         let mut scale = Scale::FromZero;

@@ -574,8 +574,9 @@ fn dot(
     Some(Dot { x, y, half: (x_half, y_half), size, label })
 }
 
-/// Draws an arrow at each end of an interval that is beyond the metric's possible values. The lower
-/// end is beyond them if it is below 0, the upper end if it is above the greatest possible value.
+/// Draws arrows at the ends of the interval from `mean - half` to `mean + half`. The lower end has
+/// an arrow if the end is below 0. The upper end has an arrow if the end is above the metric's
+/// greatest possible value.
 /// The function `end` receives the value at one end of the interval, and returns the x and y values
 /// of this end, and the direction (dx, dy) in which values become smaller.
 fn paint_arrows(

@@ -1,4 +1,7 @@
-//! `jitter` other than uniform delays from 0: delays as netem draws them, and delays of Wi-Fi.
+//! Two kinds of random delay that the key `jitter` can select: delays as netem draws them, and
+//! delays as on Wi-Fi.
+//!
+//! The module `jitter.rs` reads the third kind: uniform delays between 0 and `up_to`.
 
 use bbrlab_link::{Distribution, Probability, RandomDelay};
 use bbrlab_units::Span;

@@ -35,9 +35,9 @@ pub(crate) struct Run {
     pub(super) memory: u32,
 }
 
-/// The extent of a run: the ring's slot of its first skb, its numbers of skbs and segments, and the
-/// acknowledged bytes of a last skb that is acknowledged in part. Each field means the same as in
-/// [`Run`].
+/// The extent of a run: the slot of its first skb in the ring, its number of skbs, its number of
+/// segments, and `cut`. An ACK may end inside the run's last skb; `cut` is then the number of
+/// acknowledged bytes of this skb. Each field means the same as in [`Run`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts {
     pub(super) first: SkbId,

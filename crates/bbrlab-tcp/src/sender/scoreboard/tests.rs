@@ -17,7 +17,7 @@ fn the_largest_skb_keeps_its_end_flags_tags_and_mark_apart() {
     const {
         assert!(
             MERGE_LIMIT < SPAN_MAX,
-            "the longest SACKed skb with its FIN fits; two segments of 64 KiB are shorter"
+            "the longest merged skb and a FIN fit into `SPAN_MAX`, and so do two 64-KiB segments"
         );
     };
     let limited = PackedStamps { is_app_limited: true, ..PackedStamps::default() };
