@@ -158,7 +158,8 @@ class Result:
         Args:
             folder: The folder to write.
             force: Whether to overwrite another run or a sweep in the folder. With `force`, the folder may also contain
-                files that no run wrote. A file among these is overwritten only if it has the name of a file that is written.
+                files that no run wrote. A file among these is overwritten only if it has the name of a file that this
+                method writes.
 
         Raises:
             UsageError: If the folder contains other files or results, or if the source text of a custom congestion

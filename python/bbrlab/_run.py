@@ -166,10 +166,10 @@ def sweep(
             `repeat`.
         set: Values of keys that replace the scenario's.
         controls: Custom congestion controls: a dict from their names in the scenario to classes or to paths of shared
-            objects. A sweep with classes recomputes runs that are already in the folder, because bbrlab cannot know
-            what else the classes read. Such a sweep computes one run at a time, because the interpreter runs one thread
-            at a time. To compute several at a time, pass an `executor` of processes; pickle must then be able to
-            transfer the classes to these processes.
+            objects. A sweep with classes recomputes runs that are already in the folder. The classes may read data
+            outside of their text, such as a file, and bbrlab cannot know whether this data has changed. Such a sweep
+            computes one run at a time, because the interpreter runs one thread at a time. To compute several runs at a
+            time, pass an `executor` of processes; pickle must then be able to transfer the classes to these processes.
         seed: The first seed. If the scenario has several seeds per sweep point, `seed` needs `seeds`. If the scenario
             has one seed per point and `seeds` is not given, a `seed` above 1 gives a warning: `seed` is not the number
             of seeds.

@@ -914,9 +914,9 @@ def test_whatever_is_within_bounds_is_a_run(script: list[tuple[str, Any]], name:
     try:
         bl.run(DUMBBELL, {**SETTINGS[name], "duration": "2s", "flows.cc": Hostile})
     except bl.ControlError as error:
-        # Only two values within the bounds may be rejected. The first is a pacing status other than the host's. The
-        # second is a value for `cwnd_clamp` that `Hostile.min_tso_segs` returns as the smallest burst, and that is too
-        # large for a burst.
+        # All values in `within` are within the bounds of their fields. Only two of these values may be rejected. The
+        # first is a pacing status other than the host's. The second is a value of `cwnd_clamp`: the method
+        # `Hostile.min_tso_segs` returns this value as the smallest burst, and the value may be too large for a burst.
         assert "pacing_status" in str(error) or "min_tso_segs" in str(error)
 
 

@@ -68,7 +68,7 @@ def test_wrong_shared_objects_are_refused(library: Path, tmp_path: Path) -> None
     text.write_text("no library")
     with pytest.raises(bl.UsageError, match="expected a shared object that this machine can load"):
         bl.run(PATH, IN_C, controls={"plugin:reno_c": text})
-    with pytest.raises(bl.UsageError, match="the congestion control in .* is \"plugin:reno_c\": expected this name, found \"plugin:other\""):
+    with pytest.raises(bl.UsageError, match="the congestion control in .* has the name \"plugin:reno_c\": expected this name as the key, found \"plugin:other\""):
         bl.run(PATH, {"flows.cc": "plugin:other"}, controls={"plugin:other": library})
     with pytest.raises(bl.RunError, match="failed in create with cc_params"):
         bl.run(PATH, {**IN_C, "flows.cc_params": {"beta": 2}}, controls={"plugin:reno_c": library})

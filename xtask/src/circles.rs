@@ -241,9 +241,9 @@ fn segments(path: &str) -> Vec<String> {
 
 /// Returns the paths in the code that begin with `crate`, `super` or `self`.
 fn inline(code: &str) -> Vec<Vec<String>> {
-    // A path with `$crate` is part of a macro, which the compiler expands in the files that call
-    // the macro. The path is therefore an import by those files, not by this file, and is ignored
-    // here.
+    // A path with `$crate` is in the code of a macro. The compiler puts this code into each file
+    // that calls the macro. Those files then use the item at the path, but the macro's own file
+    // does not. The path is therefore ignored here.
     let code = code.replace("$crate::", "");
     let is_path = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
     code.split(|c| !is_path(c))

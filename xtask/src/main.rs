@@ -34,11 +34,11 @@ const USAGE: &str =
   rooms   checks without a build: crate map, import circles, dependencies, files and items that pages and comments name, files of a release, results in git, prose
   bless   rewrite expected test output (then read the diff)
   python  the Python package: build, tests, types
-  bench   the speed table, with instructions, cache misses and ns-3; --against results/bench.json adds ratios to the stored values
+  bench   the speed table, with instructions, cache misses and ns-3; --against results/bench.json also prints each new value divided by the value in that file
   profile instructions per packet, by group and by file
   growth  cost per packet against the number and the rate of flows; writes results/growth.json
   overheads cost of series, files, plots and a second worker; writes results/overheads.json
-  pgo     builds a release binary with the profile of a training run; this command is optional before a release
+  pgo     a release binary that is compiled with the profile of a training run; optional before a release
   mutants how many random changes of the code the tests detect; not part of `check`
   web     the page of `bbrlab lab`, in web/dist (needs Node); with --test, also its tests
   site    the documentation as a web site, in target/site/book; its links are checked

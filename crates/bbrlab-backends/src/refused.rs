@@ -212,8 +212,9 @@ impl Refusals {
 }
 
 /// Returns the refusals as lines of text, without repeated lines: each refused key with the reason.
-/// The error for users has the back end's name before the reason, as the subject of its verb. Each
-/// refusal must name a key of scenarios, and its reason must be the rest of a sentence.
+/// In an error for users, the name of the back end is before the reason. The name is the subject of
+/// a sentence, and the reason is the rest of this sentence, from the verb on. Panics if a reason
+/// does not begin with a verb, or if a refusal does not name a key of scenarios.
 #[cfg(test)]
 pub(super) fn lines(run: &Run, refusals: Vec<Refusal>) -> String {
     let mut lines: Vec<String> = Vec::new();

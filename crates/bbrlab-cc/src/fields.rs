@@ -96,7 +96,7 @@ macro_rules! fields {
             in_flight: u32, "k_in_flight", "packets", "tx.in_flight", "Packets in flight just after the packet was sent, itself included";
             lost: u32, "k_lost", "packets", "tx.lost", "The connection's `lost` when the packet was sent";
             is_app_limited: bool, "k_app_limited", "flag", "tx.is_app_limited", "Whether the packet was sent application-limited";
-            delivered_mstamp: u64, "k_dmstamp", "microseconds", "tx.delivered_mstamp", "The connection's `delivered_mstamp` when the packet was sent; 0 if the packet had been SACKed before it was marked lost (the receiver discarded it later)";
+            delivered_mstamp: u64, "k_dmstamp", "microseconds", "tx.delivered_mstamp", "The connection's `delivered_mstamp` when the packet was sent; 0 if the receiver SACKed the packet, then discarded it, and the packet was marked lost after that";
         } computed {}
     } };
 }

@@ -902,8 +902,9 @@ wide run, each in as many processes as --repeat says; with the default of five, 
 case d is named, each of its processes takes about 8 s.
 
 Speed is the number of data packets that leave the bottleneck per second of CPU time, set-up included. Noise is how much \
-longer the median process took than the fastest, in percent. In the table of ratios that --against prints, the noise is \
-the larger of the two documents' values. A difference of two speeds below the noise means nothing.
+longer the median process took than the fastest, in percent. In the table of ratios that --against prints, the noise of \
+a case is the larger of two values: the noise in this call, and the noise in the document that --against names. A \
+difference of two speeds below the noise means nothing.
 
 Memory is the peak of the process, with 5 MB for the program \
 itself; it varies by about 1 MB between calls. The digest is a hash of what happened to every packet: equal digests \

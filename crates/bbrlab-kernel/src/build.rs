@@ -164,7 +164,7 @@ fn refuse_path(folder: &Path) -> Result<(), KernelError> {
     }
     Err(KernelError::Usage(format!(
         "kernels cannot be built in {text}: make needs an absolute path without white space, \
-         quotes and the characters : $ # \\; set BBRLAB_CACHE to another folder"
+         quotes and the characters `:`, `$`, `#` and `\\`; set BBRLAB_CACHE to another folder"
     )))
 }
 

@@ -324,11 +324,11 @@ pub fn missing_runs(folder: &Path) -> Vec<String> {
         if let Some(mut plan) = scenario.as_ref().and_then(SeedPlan::of) {
             plan.take_known(&runs);
             return (!plan.is_complete()).then(|| {
-                format!("{shown}: {there} runs are complete, and `repeat` needs more; `bbrlab run {shown}` computes the others")
+                format!("{shown}: {there} runs are complete, and `repeat` requires more runs; `bbrlab run {shown}` computes the missing runs")
             });
         }
         ((there as u64) < wanted).then(|| {
-            format!("{shown}: {there} of {wanted} runs are complete; `bbrlab run {shown}` computes the others")
+            format!("{shown}: {there} of {wanted} runs are complete; `bbrlab run {shown}` computes the missing runs")
         })
     };
     results_in(folder).into_iter().flatten().filter_map(of_one).collect()

@@ -14,8 +14,8 @@ pub trait Handler<P: PacketData> {
     /// Called when a packet (usually an ACK) has reached the sender of its flow.
     fn at_sender(&mut self, port: &mut Port<'_, P>, packet: &Arrival<'_, P>);
 
-    /// Called when a timer has expired at the time for which it was armed; the timer is then
-    /// disarmed.
+    /// Called when a timer expires, at the time for which the timer was armed. During the call, the
+    /// timer is no longer armed; the handler can arm the timer again.
     fn on_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8);
 
     /// Called instead of [`Self::on_timer`] when the swift timer has expired: the timer that

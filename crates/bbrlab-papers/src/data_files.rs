@@ -280,8 +280,8 @@ fn of_point(id: &str, table: &Table, run: &Run, place: &[(&str, Key)]) {
 fn shortened(mut run: Run) -> Run {
     let packets_a_second =
         run.links.iter().filter_map(|link| link.rate.at_start()).map(|rate| rate.0).max();
-    // `packets_a_second` is a rate in bits per second. The run lasts as long as its fastest link
-    // takes to send 15 Mbit, but at most 300 ms.
+    // Despite its name, `packets_a_second` is the rate of the fastest link in bits per second. The
+    // run lasts as long as this link takes to send 15 Mbit, but at most 300 ms.
     let wanted = Span(15_000_000_000_000_000 / packets_a_second.unwrap_or(1).max(50_000_000));
     let sooner = |ns: u64| {
         u64::try_from(u128::from(ns) * u128::from(wanted.0) / u128::from(run.duration.0)).unwrap()

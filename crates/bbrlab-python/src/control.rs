@@ -2,9 +2,12 @@
 //!
 //! If the class lacks the method of an event, this file handles the event without calling Python.
 //! `ssthresh`, `undo_cwnd` and `cong_avoid` are then handled as Reno does, and all other events as
-//! the kernel does with a null callback. After the first exception, the run ends with the current
-//! slice of the simulation. Until the slice ends, no method is called, and events do not change the
-//! connections of these congestion controls.
+//! the kernel does with a null callback.
+//!
+//! After the first exception, the run ends with the current slice of the simulation. Until the
+//! slice ends, no method of a class is called. An event whose method can change `conn.ctl` then
+//! leaves `conn.ctl` unchanged. An event whose method returns a value is then handled as if the
+//! class lacked the method.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -287,10 +290,11 @@ impl Classes {
         self
     }
 
-    /// Returns the makers of these congestion controls: for each class, an object that makes the
-    /// class's instances, and for each shared object, the maker of its control. Also returns the
-    /// [`Failure`] that stores the first exception. `kept` stores the instances, and the reported
-    /// values whose keys are not columns of the series.
+    /// Returns the makers of these congestion controls, Python classes and plugins. The maker of a
+    /// Python class makes the class's instances. The maker of a plugin (a shared library) makes
+    /// instances of the plugin's congestion control. Also returns the [`Failure`] that stores the
+    /// first exception. `kept` stores the instances, and the reported values whose keys are not
+    /// columns of the series.
     pub(crate) fn makers(&self, kept: &Arc<Kept>) -> (Controls, Arc<Failure>) {
         let failure = Arc::new(Failure::default());
         let named = self.named.iter().map(|(name, class)| {

@@ -128,7 +128,7 @@ fn plugin(at: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<(St
     let plugin = Plugin::load(&full).map_err(|text| wrong(&text))?;
     if plugin.name() != name {
         return Err(wrong(&format!(
-            "the congestion control in {} is {:?}: expected this name, found {name:?}",
+            "the congestion control in {} has the name {:?}: expected this name as the key, found {name:?}",
             path.display(),
             plugin.name()
         )));

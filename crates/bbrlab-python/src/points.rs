@@ -115,9 +115,9 @@ impl MetricNames {
         }
     }
 
-    /// Converts the name of a metric in the JSON document, `json`, to the metric's name in data
-    /// tables. The result also has the group, link, tin or wait that `json` names. Returns `None`
-    /// if the metric is not in these tables.
+    /// Returns a metric's name in data tables. `json` is the metric's name in the JSON document. If
+    /// `json` also names a group, a link, a tin or a wait, the result has this name, too. Returns
+    /// `None` if the metric is not in these tables.
     fn of(&self, json: &str) -> Option<MetricName> {
         // The name of a group or a link may contain dots, so the text is not split at a dot: the
         // metric's name is removed from its end.

@@ -272,7 +272,7 @@ impl Connection {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "the caller is inlined twice, once with a constant `timer`, which shortens the code"
+        reason = "the caller is inlined twice; the copy with a constant `timer` becomes shorter"
     )]
     pub(crate) fn on_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let mut end = self.sender_end.end(port);
@@ -286,7 +286,7 @@ impl Connection {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "the caller is inlined twice, once with a constant `timer`, which shortens the code"
+        reason = "the caller is inlined twice; the copy with a constant `timer` becomes shorter"
     )]
     pub(crate) fn on_receiver_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let mut end = self.receiver_end.end(port);

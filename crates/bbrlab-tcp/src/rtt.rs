@@ -38,7 +38,8 @@ pub struct RttEstimator {
     /// Largest value of `mdev_us` in this round trip.
     pub mdev_max_us: u32,
     /// The deviation that the timeout uses, in units of 1/4 microsecond. The timeout is the
-    /// smoothed RTT plus four deviations, which are this number of microseconds.
+    /// smoothed RTT plus four times this deviation. The field's value is therefore also the number
+    /// of microseconds that the timeout adds to the smoothed RTT.
     pub rttvar_us: u32,
     /// The sequence number whose acknowledgement starts the next round trip.
     pub rtt_seq: u32,

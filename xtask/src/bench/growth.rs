@@ -104,9 +104,9 @@ fn bytes_per_flow(flows: u32, bytes: Option<u64>, of_one: Option<u64>) -> Option
     (flows >= FLOWS_WITH_MEMORY).then(|| more / u64::from(flows - 1))
 }
 
-/// Returns a row of the table. Valgrind runs the case twice, with a shorter and a longer simulated
-/// time. In each run, it counts instructions and cache misses. Speed and memory are from a third
-/// run, without valgrind. The third run has the longer simulated time.
+/// Returns a row of the table. Two tools of valgrind count instructions and cache misses. Each tool
+/// runs the case twice, with a shorter and a longer simulated time. Speed and memory are from one
+/// more run, without valgrind. This run has the longer simulated time.
 fn row(binary: &Path, case: &Measured) -> Result<Value, String> {
     let costs =
         valgrind::count(binary, std::slice::from_ref(case), &[Tool::Callgrind, Tool::Cachegrind])?;

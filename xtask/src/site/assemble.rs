@@ -28,7 +28,7 @@ const ELSEWHERE: [(&str, &str); 6] = [
 
 /// The book's start page.
 const START: &str = "README.md";
-/// The files in the repository whose links lead to the start page in the book.
+/// A link to one of these files leads to the start page in the book.
 const STARTS: [&str; 2] = ["README.md", "docs/SUMMARY.md"];
 
 /// Extensions of files to whose names `.txt` is not added, because a browser shows them.

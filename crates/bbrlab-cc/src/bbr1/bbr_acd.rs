@@ -15,8 +15,9 @@
 //! most one BDP. Any other loss counts as a transmission error and does not affect cwnd. When the
 //! recovery ends, cwnd is restored to at least its value before the recovery.
 //!
-//! Sources: [mahmud] 4; [acd-linux] and [acd-ns3], the authors' two programs, for details that the
-//! text does not specify and for the parameters `halving` and `detection`. Deviations:
+//! Sources: section 4 of the paper [mahmud]; [acd-linux] and [acd-ns3], the authors' two programs,
+//! for details that the paper does not specify and for the parameters `halving` and `detection`.
+//! Deviations:
 //! 1. "One BDP" means BBR v1's inflight target with gain 1, which includes the budget for three
 //!    bursts ([acd-linux]).
 //! 2. RTTs that do not exceed the minimum never count as "identical" ([acd-linux]). Without this

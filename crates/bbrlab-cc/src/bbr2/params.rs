@@ -296,7 +296,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "min_rtt",
         "\"sample\"",
-        "the RTT that the model uses; \"sample\": the ACK's RTT, \"srtt\": the smoothed RTT, also at delayed ACKs (Lanigan's thesis)",
+        "the RTT that the model uses; \"sample\": the ACK's RTT, which does not replace an expired minimum if the ACK was delayed, \"srtt\": the smoothed RTT, which replaces an expired minimum at any ACK (Lanigan's thesis)",
     ),
     spec(
         "loss_hook",

@@ -188,8 +188,8 @@ impl CubicNs2 {
     }
 
     /// Lowers `cnt` if a Reno flow would have a larger cwnd. The estimate of Reno's cwnd assumes
-    /// reductions as large as CUBIC's, and grows by one packet per `cwnd * beta_scale / 8` ACKs.
-    /// Port: `CubicTcpFriendliness`.
+    /// reductions as large as CUBIC's. The estimate grows by one packet per `cwnd * beta_scale / 8`
+    /// ACKs. Port: `CubicTcpFriendliness`.
     fn keep_up_with_reno(&mut self, cwnd: u32, cnt: u32) -> u32 {
         let step = cwnd.wrapping_mul(self.params.beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {

@@ -97,8 +97,9 @@ pub struct CubicParams {
     /// Initial slow start threshold in packets, used if HyStart is off; 0 means no threshold.
     pub initial_ssthresh: u32,
     /// Eight times the number of acknowledged windows of data after which the estimated cwnd of a
-    /// Reno flow grows by one packet. The estimate assumes reductions as large as CUBIC's, and the
-    /// slower growth with which the mean cwnd is then Reno's. Linux: `beta_scale`.
+    /// Reno flow grows by one packet. The estimate assumes reductions as large as CUBIC's, which
+    /// are smaller than Reno's. To have Reno's mean cwnd nevertheless, the estimate grows more
+    /// slowly than Reno. Linux: `beta_scale`.
     pub(super) beta_scale: u32,
     /// 1024 times C, with C in packets per s^3: 410 for C = 0.4. (The kernel's comment says
     /// `1024*c/rtt`, with an RTT of 0.1 s; its c is C / 10.) Linux: `cube_rtt_scale`.

@@ -1,8 +1,8 @@
 //! The steps in which ns-3's `TcpVegas` differs from Linux's Vegas.
 //!
 //! - Each ACK counts once, regardless of how many segments it covers. Below ssthresh, cwnd grows by
-//!   one segment per ACK (`TcpNewReno::SlowStart`). Above ssthresh, ACKs for which there is no
-//!   estimate of the queue make cwnd grow like Reno's, by one segment per cwnd of such ACKs
+//!   one segment per ACK (`TcpNewReno::SlowStart`). Above ssthresh, if Vegas has no estimate of the
+//!   queue, cwnd grows as in Reno: by one segment after as many ACKs as cwnd has segments
 //!   (`TcpNewReno::CongestionAvoidance`).
 //! - A round trip ends with the ACK for the last segment that was sent before the round trip began,
 //!   not with the ACK after it.

@@ -93,9 +93,9 @@ pub(super) struct Ratios {
     pub(super) l1_misses_per_packet: Option<f64>,
     pub(super) l2_misses_per_packet: Option<f64>,
     pub(super) data_packets_per_cpu_s: Option<f64>,
-    /// The noise of the case: the larger of the values in the two documents. The noise is the share
-    /// by which the case's median process took longer than its fastest process. The noise is null
-    /// if the case had only one process in one of the documents.
+    /// The larger of two values: the noise of the case in this document, and in the document of
+    /// `--against`. The noise is the share by which the case's median process took longer than its
+    /// fastest process. Null if the case had only one process in one of the documents.
     pub(super) noise: Option<f64>,
     pub(super) peak_rss_bytes: Option<f64>,
     /// Whether the case has the same digest in both documents.

@@ -1,6 +1,7 @@
 //! Tests that commands reuse folders of results. `run`, `check`, `plot`, `report` and `export`
 //! accept the folder of a run, the folder of a sweep, or a folder that contains such folders.
-//! Several processes that use the same folder share its runs.
+//! If several processes run a sweep in one folder at the same time, each run of the sweep is
+//! computed by only one process. The other processes read the result of this run from the folder.
 
 #![cfg(unix)]
 

@@ -383,8 +383,9 @@ fn characters_without_a_glyph_are_named_in_whatever_format_that_lacks_them() {
         assert!(output.status.success(), "{text}");
         text.lines().find(|line| line.contains("glyph")).map(str::to_owned)
     };
-    // The plot shows the scenario's title. The note must list the title's characters without a
-    // glyph, even if `--title` is not given and the format is not SVG.
+    // Without `--title`, the plot shows the scenario's title. For PNG and PDF, the note must list
+    // the characters of this title without a glyph. An SVG has these characters, so there is no
+    // note.
     let of_png = note("png", &[]).unwrap();
     assert!(of_png.ends_with("without a glyph: 漢字; `--format svg` has them"), "{of_png}");
     assert_eq!(note("pdf", &[]), Some(of_png));
@@ -448,7 +449,7 @@ fn a_sweep_of_which_runs_are_missing_is_named_with_what_computes_them() {
     for args in [&["plot", "s"][..], &["compare", "s", "s"], &["report", "s"]] {
         let output = shell.output(args);
         assert!(output.status.success(), "{}", printed(&output));
-        let wanted = "note: s: 3 of 4 runs are complete; `bbrlab run s` computes the others";
+        let wanted = "note: s: 3 of 4 runs are complete; `bbrlab run s` computes the missing runs";
         assert!(printed(&output).contains(wanted), "{args:?}: {}", printed(&output));
     }
 }

@@ -103,7 +103,7 @@ fn threads_and_interruptions_do_not_change_the_runs() {
     }
     let missing = printed(&shell.output(&["compare", "s", "--paired", "cc"]));
     assert!(
-        missing.contains("`repeat` needs more; `bbrlab run s` computes the others"),
+        missing.contains("`repeat` requires more runs; `bbrlab run s` computes the missing runs"),
         "{missing}"
     );
     assert!(shell.output(&["run", "s", "--no-pictures"]).status.success());

@@ -79,8 +79,8 @@ mod tests {
         // The clock does not pass the next step before the timer fires, so the timer is set again,
         // for 500 ns.
         assert_eq!(notice(256, 100, 256 + 100), (256 + 512, 700 - 512));
-        // Here, too, the timer is set again for 500 ns. These end before the clock passes the step
-        // after the next, so the timer is noticed at the next step.
+        // Here, too, the timer is set again for 500 ns. The timer then fires after the next step
+        // and before the step after it, so the event happens at the next step.
         assert_eq!(notice(256, 1, 256 + 10), (256 + 256, 511 - 256));
     }
 

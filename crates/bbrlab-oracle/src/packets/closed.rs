@@ -97,8 +97,7 @@ impl Clock {
         at
     }
 
-    /// Returns what the clock reads at the exact time `at`, which the clock hides: `at` rounded
-    /// down to a clock step.
+    /// Returns the clock's reading at the exact time `at`: `at` rounded down to a clock step.
     fn reading(at: u64) -> Time {
         Time(at - at % CLOCK_STEP.0)
     }
@@ -112,8 +111,8 @@ impl Clock {
         self.phase = (self.chance >> 33) % CLOCK_STEP.0;
     }
 
-    /// Advances the clock to `at`, the hidden exact time at which the clock event for the earliest
-    /// timer fires.
+    /// Advances the clock to the exact time `at`, at which the clock event for the earliest timer
+    /// fires. The reading becomes `at` rounded down to a clock step, and `phase` becomes the rest.
     fn interrupt(&mut self, at: u64) {
         self.now = Self::reading(at);
         self.phase = at % CLOCK_STEP.0;

@@ -7,7 +7,8 @@
 
 use bbrlab_oracle::golden::{self, Report};
 
-/// Replays all traces of `name`. An implemented algorithm or service must reproduce every row.
+/// Replays all traces of `name`: a congestion control, or a service of the kernel's TCP core such
+/// as the RTT estimator. bbrlab's code for `name` must reproduce every row.
 fn replay_all(name: &str) {
     let Some(reference) = bbrlab_oracle::reference(&format!("golden_{name}")) else {
         return;

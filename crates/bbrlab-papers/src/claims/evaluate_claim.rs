@@ -302,8 +302,9 @@ mod tests {
         assert_eq!(judged(4.662, 4.7), (true, true));
         assert_eq!(judged(4.7, 4.7), (true, false));
         assert_eq!(judged(4.65, 4.7), (false, false));
-        // Now the claim is false at all six parameter points. At the five points with a throughput
-        // of 4.6, the difference of 0.06 exceeds a unit of the last printed digit, 0.01.
+        // Now the claim is false at all six parameter points. At five of these points, BBRPlus has
+        // 4.6 and BBRv1 4.66. The difference of 0.06 exceeds 0.01, the unit of the last digit that
+        // the paper prints.
         assert_eq!(judged(4.661_466, 4.6), (false, false));
     }
 

@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn a_claim_needs_the_runs_at_its_points_and_along_axes_that_it_leaves_open() {
-        // The tested claim compares `goodput_mbps(bbr1)` at 5 Mbit/s with delays of 10, 40 and 100
-        // ms.
+        // The tested claim compares three values of `goodput_mbps(bbr1)` at 5 Mbit/s: at delays of
+        // 10, 40 and 100 ms.
         let runs = [("bbr1", 5.0, 40.0), ("bbr1", 10.0, 40.0), ("bbr2", 5.0, 40.0)];
         assert_eq!(runs_needed("lanigan2020.c16", &runs), [true, false, false]);
         // The tested claim is `fill_time_s(bbr2) > 20`, at all rates and delays.

@@ -442,8 +442,9 @@ mod tests {
     /// each result, the reason has metric values in brackets. If the claim is false at a point,
     /// these are the values at that point.
     ///
-    /// The data file's own reason is replaced by `…`. `here` is whether the claim is true; `there`
-    /// is whether it is true with the setting of artifact a01.
+    /// The verdict's reason can contain a text from the paper's data file: the value of the claim's
+    /// key `reason`. This function replaces that text by `…`. `here` is whether the claim is true;
+    /// `there` is whether it is true with the setting of artifact a01.
     fn check(id: &str, here: bool, there: Option<bool>, expected: &Expect) {
         let under = there.map(|is_true| UnderSetting {
             of: "a01".to_owned(),

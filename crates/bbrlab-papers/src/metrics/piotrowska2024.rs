@@ -290,6 +290,10 @@ fn with_compared(experiment: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<Mea
 /// conclusions summarise. The paper's statement that BBRv1 is fairer "in numerous cases" refers to
 /// the tables of section 5.3, so this conclusion is evaluated with the runs of section 5.3. "Very
 /// short buffers" are the buffers of 0.1 and 0.2 BDP in section 5.2.
+///
+/// The values are improvements of one version of BBR over another, in percent. The paper states
+/// ranges of improvements over several sweep points. "Lower end" is the smallest improvement of
+/// these sweep points, and "upper end" is the largest.
 fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let fairness = ratios(rows, "bbr1", "bbr3", "jain", |row| {
         row.key("rtt_ratio").is_none() && row.key("flow").is_none()

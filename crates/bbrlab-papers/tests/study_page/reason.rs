@@ -39,8 +39,9 @@ pub(crate) struct Outcome<'a> {
     pub(crate) points: Vec<&'a str>,
 }
 
-/// The phrases after which a reason has the argument for the expected result, a text from the
-/// paper's data file. With each phrase are the words that a page of `docs/study/` has instead.
+/// The phrases that introduce the last part of a reason: the argument for the expected result. The
+/// argument is a text from the paper's data file. The second element of each pair has the words
+/// that a page of `docs/study/` has instead of the phrase.
 const ARGUMENTS: [(&str, &str); 3] = [
     ("; expected to hold: ", "Expected to hold"),
     ("; the expectation was unsure: ", "The expectation was unsure"),

@@ -14,9 +14,10 @@
 //!    this period, the kernel takes this 0 for the end of a recent dropping state, and continues
 //!    this state if `count` is at least 2.
 //!
-//!    `count` can be so high without drops by the law, because `fq_codel` adds the packets that it
-//!    drops from the queue at its limit. The reciprocal root is then still 0, so the interval
-//!    between drops is 0, and the kernel drops the whole queue.
+//!    `count` can be 2 or more without drops by the law. When `fq_codel` is at its limit, it drops
+//!    packets from a queue without using the law. `fq_codel` adds the number of these packets to
+//!    the queue's `count`. The reciprocal root is then still 0, so the interval between drops is 0,
+//!    and the kernel drops the whole queue.
 
 use bbrlab_link::CodelParams;
 use bbrlab_units::{Span, Time};

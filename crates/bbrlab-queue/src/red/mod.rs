@@ -370,9 +370,10 @@ mod tests {
         for (name, qavg) in [("between", 60_000), ("above", 90_000)] {
             for ecn in [Ecn::NotEct, Ecn::Ect0] {
                 let mut red = red(params, qavg);
-                // Between `min` and `max`, RED draws 0 at the first packet. The draw decides how
-                // many packets pass before RED drops or marks a packet; with a draw of 0, RED drops
-                // or marks the second packet. Above `max`, RED drops or marks every packet.
+                // Between `min` and `max`, RED draws a random number at the first packet. The
+                // number decides how many packets pass before RED drops or marks a packet. In this
+                // test, all random numbers are 0, so RED drops or marks the second packet. Above
+                // `max`, RED drops or marks every packet.
                 fate(&mut red, Ecn::NotEct);
                 let fate = fate(&mut red, ecn);
                 writeln!(lines, "{name} {ecn:?} {fate}").unwrap();

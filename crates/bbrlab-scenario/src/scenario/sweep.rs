@@ -418,8 +418,8 @@ impl Target {
     }
 }
 
-/// Returns whether a sweep point that sets the key `swept` would overwrite `value`, the value of
-/// the key `set`, or an existing part of this value.
+/// Returns whether a sweep point that sets the key `swept` would overwrite `value` or an existing
+/// part of `value`. The key `set` has the value `value`.
 fn overwrites(swept: &Target, set: &Target, value: &Value) -> bool {
     let inner = swept.path.get(set.path.len()..).unwrap_or_default();
     swept.overlaps(set) && (inner.is_empty() || has(value, inner))

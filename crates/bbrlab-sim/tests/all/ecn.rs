@@ -169,8 +169,8 @@ fn goodput_and_marks_are_those_of_a_real_stack() {
     let classic = "ecn = true";
     let low = "ecn = \"low\"";
     // BBRv2 was recorded in a port to Linux 6.1, where bursts on short paths are eight times as
-    // large as before Linux 5.19. At 50 Mbit/s and 1 ms our goodput is a tenth lower: see
-    // `docs/fidelity.md`.
+    // large as before Linux 5.19. The list omits BBRv2 at 50 Mbit/s with a threshold of 1 ms. In
+    // that case, our goodput is 9 % lower than Linux's (see `docs/fidelity.md`).
     let ported = "ecn = true\ncc_params = { ecn_enable = true, gso_max_size = 524280 }";
     for (cc, rate, rtt, buffer, threshold, ecn, goodput, marks) in [
         ("dctcp", 10, 20, 66, 5, classic, 9.5128, 4570),

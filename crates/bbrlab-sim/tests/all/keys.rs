@@ -232,8 +232,9 @@ fn acks_in_slots_delay_an_rtt_by_less_than_a_slot() {
     };
     let plain = rtt("delay = \"5ms\"");
     let slots = rtt("delay = \"5ms\"\nreverse_slot = \"4ms\"");
-    // An ACK waits for the next slot. The flow is slow, so an ACK mostly comes after the last slot
-    // began. The ACK then causes the choice of a new slot, which begins 4 ms later.
+    // ACKs leave only at the start of a slot or during it. The flow is slow. When an ACK arrives,
+    // the slot that was drawn before has therefore mostly begun already. Such an ACK causes the
+    // draw of a new slot, which begins 4 ms later, and waits for this slot.
     assert!(slots.0 >= plain.0 && slots.2 < plain.2 + 4.1, "{plain:?} {slots:?}");
     assert!(slots.1 > plain.1 + 1.0 && slots.1 < plain.1 + 4.0, "{plain:?} {slots:?}");
 }

@@ -139,8 +139,9 @@ fn over_two_queues_the_waits_add_up() {
         buffer = "1000pkt"
     "#;
     let sent = burst(links, "\"a\", \"b\"", "latency = true");
-    // Datagram k is sent at 0.5 k ms. The transmission on the first link ends at k + 1 ms, and on
-    // the second link at 2 k + 3 ms. The propagation delays of the two links are 10 ms together.
+    // Datagram k is sent at 0.5 k ms. Without the propagation delays, its transmission ends at k +
+    // 1 ms on the first link, and at 2 k + 3 ms on the second link. The propagation delays of the
+    // two links add 10 ms. Datagram k therefore has a delay of 13 + 1.5 k ms.
     assert_delays(&flow(&sent).delay_ms, &rising(13.0, 1.5));
     let waits = &flow(&sent).path_queue_delay_ms;
     assert!((waits.mean.unwrap() - mean(&rising(0.0, 1.5))).abs() < 1e-9, "{waits:?}");

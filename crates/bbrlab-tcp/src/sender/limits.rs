@@ -67,8 +67,8 @@ impl Limits {
         *self = Self { since: now, stop: self.stop, ..Self::default() };
     }
 
-    /// Records the limit in `stop`, the result of a function that sends data, if a limit ended the
-    /// sending.
+    /// Stores the limit that ended the sending of data in the field `stop`, if a limit did. The
+    /// argument `stop` is the result of a function that sends data.
     #[inline]
     pub(super) fn note_stop(&mut self, stop: Stop) {
         if let Stop::Limited(limit) = stop {

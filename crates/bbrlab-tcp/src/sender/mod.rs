@@ -249,8 +249,8 @@ pub struct Sender {
     recovers_plainly: bool,
     /// Which short path sends new data.
     sending: Sending,
-    /// How Nagle's algorithm applies by the application's choice: `Nonagle::On` unless the
-    /// application has switched it off.
+    /// Whether Nagle's algorithm applies to this connection: `Nonagle::Off` if the application has
+    /// switched Nagle's algorithm off (`TCP_NODELAY`), otherwise `Nonagle::On`.
     nonagle: Nonagle,
     /// Whether the receiver has discarded data that it had SACKed (reneging) since the recovery
     /// state was last Open.

@@ -116,9 +116,10 @@ fn delivery_stamps(
 }
 
 impl Sender {
-    /// Returns the sequence number up to which new data may be sent: the right edge of the peer's
-    /// window. If a setting of the TCP stack makes the peer's window limit the packets in flight
-    /// instead, returns the result of [`Self::pipe_window_end`]. Linux: `tcp_wnd_end`.
+    /// Returns the sequence number up to which new data may be sent. This number is the right edge
+    /// of the peer's window, unless the stack has `rwnd_bounds = "pipe"`. With this setting, the
+    /// peer's window limits only the packets in flight, and the function returns
+    /// [`Self::pipe_window_end`]. Linux: `tcp_wnd_end`.
     #[inline]
     pub(super) fn window_end(&self) -> u32 {
         if !self.mechanisms.rwnd_bounds_edge {
@@ -133,8 +134,9 @@ impl Sender {
         self.conn.snd_una.wrapping_add(self.window.size())
     }
 
-    /// Returns cwnd. If a setting of the TCP stack makes the peer's window limit the packets in
-    /// flight, returns the smaller of cwnd and the peer's window in packets.
+    /// Returns cwnd. If the stack has `rwnd_bounds = "pipe"` or `"both"`, the peer's window limits
+    /// the packets in flight. The function then returns the smaller of cwnd and the peer's window
+    /// in packets.
     #[inline]
     pub(super) fn usable_cwnd(&self) -> u32 {
         if self.mechanisms.rwnd_bounds_pipe {

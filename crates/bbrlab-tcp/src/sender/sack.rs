@@ -254,7 +254,7 @@ impl SackVisitor for SackEffects<'_> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "this function runs for each SACKed retransmission and all other skbs outside runs"
+        reason = "called for each covered skb that is not in a `Run`, such as a retransmission"
     )]
     fn piece(&mut self, skb: &Covered) {
         if skb.is_dup && skb.has(tag::ANY_RETRANS) {

@@ -177,9 +177,10 @@ struct Totals {
     /// Whether the short code paths, which process nearly every packet and ACK, are off. Results
     /// must not depend on this setting.
     has_no_shortcuts: bool,
-    /// Whether the test's host does not inform the sender when an idle pacing timer fires, but
-    /// later, just before the sender's next event. (A pacing timer is idle if the sender could not
-    /// send when it fires, because cwnd is full.) Results must not depend on this setting.
+    /// Whether the test's host informs the sender late that an idle pacing timer has fired: just
+    /// before the sender's next event. (A pacing timer is idle if the sender could not send when it
+    /// fires, because cwnd is full.) If false, the host informs the sender when the timer fires.
+    /// Results must not depend on this setting.
     keeps_idle_pacing: bool,
     /// Number of idle pacing timers that fired.
     lapsed: u32,
@@ -226,8 +227,8 @@ fn lines(seeds: std::ops::Range<u64>, mut history: impl FnMut(u64, &mut Totals))
 struct World {
     dice: Dice,
     loss_one_in: u32,
-    /// Whether the sender is not informed when an idle pacing timer (see [`Totals`]) fires, but
-    /// later, just before the sender's next event.
+    /// Whether the sender is informed late that an idle pacing timer (see [`Totals`]) has fired:
+    /// just before the sender's next event.
     keeps_idle_pacing: bool,
     /// Whether the pacing timer that is armed now is idle (see [`Totals`]). If so, the sender is
     /// not informed when the timer fires, but just before the sender's next event.

@@ -136,7 +136,7 @@ fn of_marks(link: &Link, at: Place, all: &mut Refusals) {
             matches!(queue, Queue::DropTail),
             at,
             "ecn_threshold",
-            "marks by waiting time only at a drop-tail link, whose queue is replaced by `codel`",
+            "marks by waiting time only if the scenario's queue is drop-tail; it then uses `codel`",
             Some("the discipline's own `ce_threshold`"),
         ),
         Some(EcnThreshold::Packets(_) | EcnThreshold::Bytes(_)) => all.no(

@@ -19,7 +19,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "min_rtt_renew",
         "false",
-        "whether a sample equal to the minimum RTT renews the minimum's age, and a delayed ACK's sample may replace an expired minimum (ns-3)",
+        "whether a sample equal to the minimum RTT renews the minimum's age, and a delayed ACK's sample may replace an expired minimum; ns-3: true",
     ),
     spec(
         "margin",
@@ -57,7 +57,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "losses",
         "\"linux\"",
-        "effect of losses and timeouts on cwnd and rounds; \"linux\": as in Linux; \"ns3\": no round begins at a recovery, and losses reduce cwnd only in recovery; \"port\": as in a port to ns-3 (2018)",
+        "effect of losses and timeouts on cwnd and rounds; \"linux\": as in Linux, \"ns3\": recovery begins no round, and losses reduce cwnd only in recovery, \"port\": as in the ns-3 port of 2018",
     ),
     spec(
         "rto_resets_full_bw",

@@ -80,8 +80,8 @@ fn extremes(drawing: &Drawing, values: &mut Vec<f64>) {
     }
 }
 
-/// Returns the height of the stacked bar with the index `at` in [`PlateCurves::along`], the values
-/// along the x axis: the sum of the curves' measured values at this x value.
+/// Returns the height of the stacked bar at an x value: the sum of the curves' measured values at
+/// this x value. `at` is the index of the x value in [`PlateCurves::along`].
 fn height(curves: &PlateCurves, at: usize) -> f64 {
     let points = curves.curves.iter().flat_map(|curve| &curve.points);
     points.filter(|point| point.at == at).filter_map(|point| point.measured).sum()

@@ -26,8 +26,8 @@ impl Sender {
     }
 
     /// Whether a lost packet at `seq` must wait because it is above the highest SACKed packet.
-    /// ns-3: rule 1 of `NextSeg`, since 3.43. The value [`Rule3::BelowHighSack`] turns on both this
-    /// rule and ns-3's rule 3 since 3.43.
+    /// ns-3: rule 1 of `NextSeg`, since 3.43. The value [`Rule3::BelowHighSack`] turns on rules 1
+    /// and 3 of `NextSeg` as they are in ns-3 since 3.43.
     #[inline]
     pub(in super::super) fn waits_above_high_sack(&self, seq: u32) -> bool {
         self.mechanisms.rule3 == Rule3::BelowHighSack && self.is_above_high_sack(seq)

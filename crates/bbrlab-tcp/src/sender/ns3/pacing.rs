@@ -47,9 +47,9 @@ impl Sender {
         self.conn.wstamp_ns = now_ns + departure_step_ns(len, rate, 0, NOT_INITIAL);
     }
 
-    /// Whether the initial window is over. The initial window is over if at least one initial window
-    /// of data has been sent, `skb` included, or if more than one initial window has been
-    /// acknowledged. ns-3: `IsPacingEnabled`.
+    /// Whether the initial window is over: at least one initial window of data has been sent (`skb`
+    /// counts as sent), or more than one initial window has been acknowledged. ns-3:
+    /// `IsPacingEnabled`.
     fn is_initial_window_sent(&self, skb: &Sent) -> bool {
         let end_seq =
             if after(skb.end_seq, self.conn.snd_nxt) { skb.end_seq } else { self.conn.snd_nxt };

@@ -11,8 +11,8 @@
 //!
 //! The order by time consists of two sorted lists: skbs sent once, and skbs sent again. Of two skbs
 //! in different lists, the skb with the earlier time is older. With equal times, the skb sent again
-//! is older. There is one exception: if an skb is retransmitted at the time at which the youngest
-//! skb of the list of skbs sent once was sent, `append_again` appends it to this list.
+//! is older. There is one exception: a retransmitted skb can have the same time as the youngest skb
+//! sent once. `append_again` then appends the retransmitted skb to the list of skbs sent once.
 //!
 //! When an skb is split, its second half takes the slot of a new skb, after all other skbs. Links
 //! place the second half directly after the first half in both orders. Slots are freed in any
@@ -763,8 +763,9 @@ impl Queue {
     ///
     /// The skbs are merged into `into`: the last linked skb, which must be SACKed, or `from`
     /// itself. If `into` is `from`, this function puts all plain skbs before `from` into the linked
-    /// lists of both orders, but `from` only into the list in the order by sequence number. Returns
-    /// the merged skbs; `None`, without any change, if not even `from` can be merged.
+    /// lists of both orders: by sequence number and by time. `from` itself is put only into the
+    /// list in the order by sequence number. Returns the merged skbs; `None`, without any change,
+    /// if not even `from` can be merged.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most skbs SACKed above a hole take this path")]
     pub(super) fn gather(&mut self, into: SkbId, from: SkbId, limits: Limits) -> Option<Run> {
@@ -886,8 +887,9 @@ impl Queue {
         Some(run)
     }
 
-    /// Puts all plain skbs before `id` into the linked lists of both orders, and the plain skb `id`
-    /// only into the list in the order by sequence number. `id` gets no milestones.
+    /// Puts all plain skbs before `id` into the linked lists of both orders: by sequence number and
+    /// by time. Puts the plain skb `id` only into the list in the order by sequence number. `id`
+    /// gets no milestones.
     #[inline]
     fn link_unsorted(&mut self, id: SkbId) {
         while self.plain != id {

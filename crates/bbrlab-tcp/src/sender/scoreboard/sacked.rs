@@ -149,7 +149,7 @@ pub(crate) enum Reported<'a> {
     Any(&'a Blocks, Option<usize>),
 }
 
-/// Where the new data that a block reports starts: data that no earlier block reported.
+/// The place at which a block's new data begins. New data is data that no earlier block reported.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NewFrom {
     /// At the beginning of the first plain skb.
