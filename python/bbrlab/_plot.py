@@ -538,14 +538,14 @@ class SweepPlots:
         Args:
             name: The column.
             x: The swept key; by default the first one.
-            hue: What colours show: `group`, or a swept key. Dashes and marks then show the remaining keys and the
-                groups. By default, each line has its own colour.
+            hue: What colours show: `group`, or a swept key. Lines of one colour can differ in other swept keys or in
+                the group. Dashes and marks together show these differences. By default, each line has its own colour.
             col: A swept key with a panel for each of its values.
             group: The groups to draw, by their names in the column `group` of the results' table `flows`, or by the
                 names in the printed table, such as `flows[0]`. With `group`, a metric of single flows is the mean over
                 the flows of a group, in each run.
             flow: The number of the flow to draw, instead of groups.
-            link: The link to draw, for a column of `links`.
+            link: The link to draw, if `name` is a column of `links`.
             where: Swept keys, each with one value or a list of values; runs with other values are excluded.
             seeds: Whether to draw a dot for each run, on lines with several seeds. Altair draws no dots.
             title: The title; by default, a new figure has the scenario's title, followed by the chosen groups, flow,
@@ -596,7 +596,7 @@ class SweepPlots:
             name: The column.
             group: The groups to draw.
             flow: The number of the only flow to draw.
-            link: The link to draw, for a column of `links`.
+            link: The link to draw, if `name` is a column of `links`.
             where: Swept keys, each with one value or a list of values; runs with other values are excluded.
             title: The title; by default, a new figure has the scenario's title. An empty text omits the title.
             legend: Whether to draw a legend, or its place: "top", or a place in the axes such as "best". With a single
@@ -652,7 +652,7 @@ class SweepPlots:
             group: The group to draw. With `group`, a metric of single flows is the mean over the group's flows, in
                 each run.
             flow: The number of the flow to draw.
-            link: The link to draw, for a column of `links`.
+            link: The link to draw, if `name` is a column of `links`.
             where: Swept keys, each with one value or a list of values; runs with other values are excluded.
             intervals: Whether to write half the width of the 95 % confidence interval below each mean. Altair writes
                 neither means nor intervals.

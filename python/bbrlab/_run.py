@@ -167,9 +167,9 @@ def sweep(
         set: Values of keys that replace the scenario's.
         controls: Custom congestion controls: a dict from their names in the scenario to classes or to paths of shared
             objects. A sweep with classes recomputes runs that are already in the folder. The classes may read data
-            outside of their text, such as a file, and bbrlab cannot know whether this data has changed. Such a sweep
-            computes one run at a time, because the interpreter runs one thread at a time. To compute several runs at a
-            time, pass an `executor` of processes; pickle must then be able to transfer the classes to these processes.
+            outside of their text, and bbrlab cannot know whether this data has changed. Such a sweep computes one run
+            at a time, because the interpreter runs one thread at a time. For several runs at a time, pass an
+            `executor` of processes to which pickle can transfer the classes.
         seed: The first seed. If the scenario has several seeds per sweep point, `seed` needs `seeds`. If the scenario
             has one seed per point and `seeds` is not given, a `seed` above 1 gives a warning: `seed` is not the number
             of seeds.
@@ -339,7 +339,7 @@ def scenarios() -> list[dict[str, Any]]:
 
 
 def metrics() -> list[Metric]:
-    """Lists the metrics: the names that tables, plots and `points` have for them, units and definitions.
+    """Lists the metrics. Each metric has its name in tables, plots and `points`, its unit and its definition.
 
     >>> import bbrlab as bl
     >>> (share,) = [m for m in bl.metrics() if m["name"] == "group_share"]

@@ -275,7 +275,12 @@ class Selection:
         return shares
 
     def samples(self, name: str) -> list[tuple[str, npt.NDArray[Any]]]:
-        """Returns all values of a metric by group: one per flow, one per run and group, or one per run."""
+        """Returns the names and the values of a metric's samples.
+
+        A metric of flows has one sample per group, with one value per flow. A metric of groups has one sample per
+        group, with one value per run. A metric of a link or of the run has one sample with the metric's name, and one
+        value per run.
+        """
         table, of = self._table_and_owner(name)
         if of == "link":
             line = self._line_of_link(table, name)
@@ -452,7 +457,7 @@ def keys_of(results: Results) -> list[str]:
 
 
 def numbers(table: Table, name: str) -> npt.NDArray[np.float64]:
-    """Returns a column of a table, which must have numbers."""
+    """Returns the numbers in the column `name` of a table. Raises `UsageError` if this column has no numbers."""
     if name in table and table[name].dtype == object:
         raise UsageError(f"{name}: expected a column of numbers, found one of words")
     if not _has_numbers(table, name):

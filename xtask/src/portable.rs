@@ -1,5 +1,6 @@
-//! Checks that the crates up to `results` on the crate map can be part of a web page: they must not
-//! use the operating system, and must compile for WebAssembly.
+//! Checks that the first crates on the crate map (the list `IMPORTS` in `crate_map.rs`), up to and
+//! including `results`, can be part of a web page. These crates must not use the operating system,
+//! and must compile for WebAssembly.
 
 use std::env;
 use std::path::Path;

@@ -550,8 +550,8 @@ fn waits_for_slots(class: &FlowClass, outline: &Outline) -> bool {
     })
 }
 
-/// Returns whether the algorithm's mean cwnd under random loss is at most the cwnd of Reno or
-/// CUBIC.
+/// Returns whether, under random loss, the algorithm's mean cwnd is at most the larger of Reno's
+/// and CUBIC's mean cwnd.
 fn follows_reno(cc: Algorithm) -> bool {
     matches!(cc.window(), Window::Reno | Window::Cubic)
 }

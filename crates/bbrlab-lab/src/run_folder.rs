@@ -242,8 +242,8 @@ pub(crate) enum Found {
         backend: String,
     },
     /// The folder has files, but neither `run.json` nor `sweep.json` of bbrlab. The files are a
-    /// user's, or of a run that was killed before it wrote `run.json`; `scenario.toml`
-    /// distinguishes the two cases.
+    /// user's, or of a run that was killed before it wrote `run.json`. In the second case, the
+    /// folder has a `scenario.toml` that bbrlab wrote for the run; `was_begun` tests this.
     Unmarked,
 }
 

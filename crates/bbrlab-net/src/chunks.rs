@@ -85,15 +85,15 @@ impl<T: Copy + Default> Chunks<T> {
         queue.tail = place;
     }
 
-    /// Returns the first values of a queue: at most `most` values, and only values in its first
-    /// chunk.
+    /// Returns the first `most` values of a queue, or fewer: only values in the queue's first
+    /// chunk. The queue must have at least `most` values.
     #[inline]
     pub(crate) fn front_part(&self, queue: &Fifo, most: usize) -> &[T] {
         self.part(queue.head as usize, most)
     }
 
-    /// Returns the values from `place` on: at most `most` values, and only values in the same
-    /// chunk. The queue must have `most` values from `place` on.
+    /// Returns `most` values of a queue from the slot `place` on, or fewer: only values in the same
+    /// chunk as `place`. The queue must have at least `most` values from `place` on.
     #[inline]
     fn part(&self, place: usize, most: usize) -> &[T] {
         let in_chunk = CHUNK - place % CHUNK;

@@ -32,8 +32,9 @@ pub struct ExperimentReport {
 }
 
 impl ExperimentReport {
-    /// Returns the id of the experiment on whose first form the paper's claims are judged, or
-    /// `None` if this report shows the first form. [`crate::FORMS`] describes forms.
+    /// Returns the experiment's id if this report has no claims because it shows a form of the
+    /// experiment other than the first; otherwise `None`. The paper's claims are judged only on the
+    /// first form. [`crate::FORMS`] describes forms.
     #[must_use]
     pub fn judged_by(&self) -> Option<&'static str> {
         let mut all = papers().iter().flat_map(|paper| &paper.experiments);

@@ -1,5 +1,6 @@
-//! First-in, first-out lists of packets that share one store. The memory of a discipline with a
-//! thousand queues therefore depends only on the number of waiting packets.
+//! First-in, first-out lists of packets that share one store. The size of the store depends on the
+//! largest number of packets that waited at the same time in all lists together, not on the number
+//! of lists. Each list itself has only the slots of its first and last packet, and its bytes.
 
 use crate::packet::Queued;
 

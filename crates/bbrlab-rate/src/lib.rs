@@ -295,8 +295,9 @@ impl RateSampler {
     }
 
     /// Returns the packed result of [`Self::skb_sent`] for a packet that departs while others are
-    /// in flight, so that the send phase and the ACK phase have already begun.
-    /// [`Self::notes_behind_others`] returns the notes.
+    /// in flight. In this case, an earlier packet has already started the sampler's send phase and
+    /// ACK phase, so this function does not start them. [`Self::notes_behind_others`] returns the
+    /// notes.
     #[inline]
     pub fn skb_sent_behind_others(&self, conn: &Conn, tx_mstamp: u64) -> PackedStamps {
         debug_assert!(conn.delivered_mstamp != 0, "the first packet in flight has set this time");

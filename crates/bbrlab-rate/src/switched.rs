@@ -32,7 +32,8 @@ pub(super) struct Switched {
     last: AckRate,
     /// Start of the ACK phase of the current sample in microseconds.
     phase_mstamp: u64,
-    /// Whether this ACK delivered a packet newer than the packet sampled so far.
+    /// Whether one of the packets that this ACK delivered has become the sampled packet of this
+    /// ACK's sample. False if the sample has no packet or continues the previous sample.
     has_newer: bool,
     /// Time of the connection's first packet in microseconds; 0 before that packet was sampled.
     start_mstamp: u64,
@@ -157,7 +158,8 @@ impl RateSampler {
         }
     }
 
-    /// Makes a delivered packet the sampled packet, if it is newer than the packet sampled so far.
+    /// Makes a delivered packet the sampled packet of this ACK's sample if the sample has no packet
+    /// yet, or if the delivered packet is newer than the sample's present packet.
     #[cold]
     pub(super) fn take_switched(
         &mut self,

@@ -327,7 +327,7 @@ record! {
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
         limited_by: LimitedBy, Result, "share", "(the share of the sender's active time in which this limit applied; the five shares of `limited_by` sum to 1)";
         #[serde(default)]
-        delay_ms: Delay, Result, "ms", "of the one-way delays of its messages (datagrams, frames, writes, transfers, pages), from the write until the receiving application has read the last byte. The delay of a response is not one-way: it begins with the request. Null if not measured";
+        delay_ms: Delay, Result, "ms", "of the one-way delays of its messages (datagrams, frames, writes, transfers, pages), from the write until the receiving application has read the last byte. The delay of a response or a page is not one-way: it begins with the request. Null if not measured";
         jitter_ms: Option<f64>, Result, "ms", "interarrival jitter of its messages as in RFC 3550 (6.4.1): mean of the estimates after each arrival; null with `arrivals`";
         loss_ratio: Option<f64>, Result, "share", "lost datagrams / sent datagrams; null for connections",
             = |flow| flow.lost_datagrams();

@@ -546,6 +546,7 @@ impl Application {
         // The answers to requests share one connection. When an answer was read, the connection's
         // number of retransmissions so far was stored with the answer. The retransmissions of one
         // answer are therefore its stored number minus the number stored with the previous answer.
+        // For the last answer, the connection's present number is used instead of the stored one.
         let is_one_connection = matches!(self.client.as_deref(), Some(Client::Requester(_)));
         let mut before = 0;
         let last = self.transfers.len();

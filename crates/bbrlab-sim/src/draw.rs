@@ -137,9 +137,9 @@ mod tests {
         drawn
     }
 
-    /// The quantiles of 200,000 draws are within 5 % of the distribution's quantiles. By chance,
-    /// the share of draws below a quantile differs by up to 0.4 % of all draws (four standard
-    /// deviations).
+    /// The quantiles of 200,000 draws are within 5 % of the distribution's quantiles. The share of
+    /// draws that are below the distribution's p-quantile should be p. By chance, this share
+    /// differs from p by up to 0.4 percentage points (four standard deviations).
     #[test]
     fn distributions_have_their_quantiles() {
         let mean = 1_000_000.0_f64;

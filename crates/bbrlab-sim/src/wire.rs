@@ -564,9 +564,10 @@ impl<E: FlowEnd> End<'_, E> {
         });
     }
 
-    /// Sends a segment with data: a retransmission, or new data that is not passed to
-    /// [`Self::transmit_new_data`], such as a burst of one segment. The segment must have no SACK
-    /// blocks and must not be a SYN.
+    /// Sends one segment with data: a retransmission, or new data that does not take the sender's
+    /// fast path ([`Transmission::New`]). For example, a segment that has waited in the host's
+    /// queue does not take the fast path. The segment must have no SACK blocks and must not be a
+    /// SYN.
     #[inline(never)]
     fn transmit_data_again(&mut self, segment: &DataSegment) {
         self.send_data(segment, 0, segment.retransmission, self.sent_us());

@@ -66,7 +66,8 @@ pub trait SettingType: Sized {
     /// Converts the field to the key's value; `None` for a field of type `Option` that is `None`.
     fn to_value(&self) -> Option<SettingValue>;
 
-    /// Returns the field's value; `None` for a value of another form.
+    /// Converts a key's value to the content of the field. Returns `None` if the value has another
+    /// form than [`Self::FORM`], or if the number is too large for the field.
     fn of_value(value: SettingValue) -> Option<Self>;
 }
 

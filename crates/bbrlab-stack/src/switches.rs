@@ -142,10 +142,10 @@ pub enum CwndValidation {
     /// decays while the sender does not fill cwnd, and after idle times.
     #[default]
     Linux,
-    /// cwnd may grow if the packets in flight filled cwnd after the latest packet was sent. cwnd
-    /// does not decay (ns-3 since 3.42).
+    /// The rules of ns-3 since 3.42. cwnd may grow if the packets in flight filled cwnd after the
+    /// latest packet was sent. cwnd does not decay.
     LastSent,
-    /// cwnd may always grow and does not decay (ns-3 up to 3.41).
+    /// The rules of ns-3 up to 3.41. cwnd may always grow and does not decay.
     Off,
 }
 
@@ -158,11 +158,11 @@ crate::settings! {
         pub ack_interval: AckInterval = AckInterval::This, "rate_ack_interval", "0.1.0",
             "the ACK phase of a rate sample begins at the latest delivery before the sampled segment was sent, or before \
              the segment of the previous sample was sent (ns-3 up to 3.40)";
-        /// Whether an ACK that delivers no segment newer than the previous sample's keeps the
-        /// interval of that sample. Such an ACK still updates the number of delivered packets in
-        /// the sample.
+        /// Whether the previous rate sample's interval is used again at an ACK that delivers no
+        /// segment newer than the previous sample's segment. The number of delivered packets in the
+        /// sample is still updated at such an ACK.
         pub is_sticky: bool = false, "rate_sample_sticky", "0.1.0",
-            "an ACK that delivers no segment newer than the previous sample's keeps the interval of that sample";
+            "the previous rate sample's interval is used again at an ACK that delivers no segment newer than the previous sample's segment";
         /// Which packets a sample counts as lost.
         pub loss: LossCount = LossCount::New, "rate_loss_abs";
         pub invalid: InvalidSample = InvalidSample::Drop, "rate_invalid", "0.1.0",

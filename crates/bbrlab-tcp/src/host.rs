@@ -37,8 +37,9 @@ pub enum Transmission<'a> {
     Segment(&'a Segment),
     /// New data: a segment with payload that is sent for the first time.
     New(NewSegment<'a>),
-    /// A segment with payload: a retransmission, or new data that is not passed as [`Self::New`],
-    /// such as a burst of one segment.
+    /// One segment with payload: a retransmission, or new data that does not take the sender's fast
+    /// path ([`Self::New`]). For example, a segment that has waited in the host's queue does not
+    /// take the fast path.
     Again(&'a DataSegment),
     /// A burst, and the largest payload in bytes of the packets into which it is cut.
     Burst(&'a DataSegment, u32),

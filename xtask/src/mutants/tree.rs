@@ -42,8 +42,8 @@ impl Tree {
         let names = String::from_utf8_lossy(&output.stdout).into_owned();
         let mut wanted = BTreeSet::new();
         for name in names.split('\0').filter(|name| !name.is_empty()) {
-            // Skip deleted files that Git still lists, because their deletion is not committed.
-            // Reading them fails.
+            // Git also lists files that were deleted from the work tree but are still in Git's
+            // index. Reading such a file fails, and the file is skipped.
             if let Ok(bytes) = fs::read(root.join(name)) {
                 let to = tree.root.join(name);
                 if fs::read(&to).ok().as_ref() != Some(&bytes) {

@@ -98,8 +98,9 @@ fn packages(root: &Path) -> Vec<PathBuf> {
     pythons.flat_map(|it| [it.join("site-packages"), it.join("dist-packages")]).collect()
 }
 
-/// Returns the installations in a folder: a prefix such as `/usr`, a virtual environment, a folder
-/// of Python packages, an unpacked wheel, or an unpacked Debian package.
+/// Returns the installations of ns-3 in the folder `root`. `root` can be a prefix such as `/usr`, a
+/// virtual environment, a folder of Python packages, an unpacked wheel, or an unpacked Debian
+/// package.
 pub(super) fn in_folder(root: &Path, found: &'static str) -> Vec<Ns3Installation> {
     let mut prefixes = vec![root.to_path_buf(), root.join("ns3"), root.join("usr")];
     prefixes.extend(packages(root).into_iter().map(|folder| folder.join("ns3")));

@@ -4,10 +4,11 @@
 //!
 //! - each loss round with marks that reduces `inflight_lo` also reduces `bw_lo`, by the same
 //!   factor;
-//! - a second, long-term bound `bw_hi` limits the bandwidth. Too much loss or too many marks in a
-//!   probe (an excess) reduce `bw_hi` if the sender responds to marks, except after the probe has
-//!   had a rate sample without excess. Each sample without excess raises `bw_hi` to the bandwidth
-//!   of the sample if `bw_hi` is smaller.
+//! - a second, long-term bound `bw_hi` limits the bandwidth. An excess is too much loss or too many
+//!   marks in a probe. An excess reduces `bw_hi` on two conditions: the sender responds to marks,
+//!   and the probe has not yet had a rate sample without excess. Both conditions also apply to an
+//!   excess of loss. Each sample without excess raises `bw_hi` to the bandwidth of the sample if
+//!   `bw_hi` is smaller.
 //!
 //! Sources: [linux-v2exp] `tcp_bbr2.c`; [lanigan] 3.3.5.7, whose ECN factor of 1/2 is
 //! `ecn_factor = 128`.

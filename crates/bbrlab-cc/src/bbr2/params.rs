@@ -296,12 +296,12 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "min_rtt",
         "\"sample\"",
-        "the RTT that the model uses; \"sample\": the ACK's RTT, which does not replace an expired minimum if the ACK was delayed, \"srtt\": the smoothed RTT, which replaces an expired minimum at any ACK (Lanigan's thesis)",
+        "the RTT that the model uses; \"sample\": the ACK's RTT, \"srtt\": the smoothed RTT (Lanigan's thesis). After a delayed ACK, only \"srtt\" can replace an expired minimum by a larger RTT",
     ),
     spec(
         "loss_hook",
         "true",
-        "whether each packet marked lost in a probe is tested for too much loss; false as in ns-3, where only ACKs are tested",
+        "whether each packet marked lost in a probe, and not only each ACK, causes a test for too much loss; ns-3: false",
     ),
     spec(
         "bw_probe_rand_us",

@@ -20,7 +20,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "loss_hook",
         default: "true",
-        summary: "whether each packet marked lost in a probe is tested for too much loss; false as in ns-3, where only ACKs are tested",
+        summary: "whether each packet marked lost in a probe, and not only each ACK, causes a test for too much loss; ns-3: false",
     },
     ParamSpec { name: "cwnd_gain", default: "512", summary: "cwnd gain in PROBE_BW, in 1/256" },
     ParamSpec {

@@ -44,8 +44,8 @@ const CWND_MAX: u32 = 30_000;
 /// Upper bound of `cnt` before a loss has set Wmax. ns-2: `20`.
 const CNT_WITHOUT_WMAX: u32 = 20;
 
-/// CUBIC with ns-2's growth. Every field has the value that it has in the port, even while the port
-/// does not use it.
+/// CUBIC with ns-2's growth. Every field has the same value as in the port of ns-2's CUBIC to ns-3,
+/// even while the port does not use the field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CubicNs2 {
     params: CubicParams,

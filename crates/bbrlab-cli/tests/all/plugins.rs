@@ -366,6 +366,7 @@ fn a_failed_run_of_a_sweep_is_named_by_its_point_and_its_seed() {
     build_wrong(&shell, 2, "wrong.so");
     let run = ["run", "lossy.toml", "--plugin", "wrong.so", "--no-pictures", "--out", "out"];
     let told = shell.transcript(&[&run[..], &["--jobs", "1", "--quiet"]].concat());
+    // The message continues with the decimals of the time, in seconds, and the reason.
     let begins = "error: lossy (flows.cc = plugin:wrong, seed 1): `plugin:wrong` of flow 0 failed in cong_avoid at 0.";
     assert!(told.contains(begins), "{told}");
     build_wrong(&shell, 0, "wrong.so");

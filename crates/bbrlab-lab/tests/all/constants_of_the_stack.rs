@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Source folders whose constants must all be in the list.
+/// The list in `docs/constants.md` must contain all constants of these source folders.
 const COMPLETE: [&str; 3] =
     ["crates/bbrlab-rate/src", "crates/bbrlab-tcp/src", "crates/bbrlab-cc/src/cubic"];
 

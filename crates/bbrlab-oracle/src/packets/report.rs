@@ -40,10 +40,11 @@ pub struct EpisodeReport {
     /// Whether the path was simulated: then our sender and our receiver got each other's packets.
     /// If false, they got the packets that the log has.
     pub closed: bool,
-    /// The number of paced bursts whose departure time the sender's replay took from the log, plus
-    /// the number of interrupts of the sender's pacing timer at which our receiver sent packets.
-    /// In the recorded runs, sender and receiver share one kernel. When the sender's pacing timer
-    /// fires, the kernel can therefore also run the receiver's timer of compressed ACKs.
+    /// The number of events whose times the replay took from the log: the sum of two counts. The
+    /// first counts the paced bursts of the sender. The second counts the interrupts of the
+    /// sender's pacing timer at which our receiver sent packets. In the recorded runs, sender and
+    /// receiver share one kernel. When the sender's pacing timer fires, the kernel can therefore
+    /// also run the receiver's timer of compressed ACKs.
     pub handed: u64,
     /// The error if the congestion control is not implemented, otherwise `None`. If there is an
     /// error, the sender's counts are zero.

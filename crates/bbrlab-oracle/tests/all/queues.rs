@@ -51,8 +51,9 @@ fn every_episode_of_the_reference_is_reproduced_packet_by_packet() {
     }
 }
 
-/// The setting `ecn` applies to the hosts and not to a queue, so an episode with this setting must
-/// load. The error for an unknown setting must name the setting.
+/// An episode with the setting `ecn` must load. The setting states whether the hosts negotiated
+/// ECN, and the replay of the queues ignores the setting. The error for an unknown setting must
+/// name the setting.
 #[test]
 fn ecn_of_the_hosts_is_accepted_and_other_settings_are_named() {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("settings");

@@ -32,10 +32,11 @@ fn with(point: &Point, key: &str, value: Value) -> Point {
 }
 
 /// Splits each parameter point that has an open key. A key is open if the rows for a metric have
-/// different values of the key, and neither the point nor the metric's call sets the key. A point
-/// is split at one open key: for each value that the rows for the metric have, a new point has this
-/// value of the key. The new points replace the old point. A new point that still has an open key
-/// is split again; only the rows that match the new point then count.
+/// different values of the key, and neither the point nor the metric's call sets the key.
+///
+/// A point is split at one open key: one new point per value of the key in the metric's rows
+/// replaces the old point. A new point that still has an open key is split again, with only the
+/// rows that match the new point.
 ///
 /// # Errors
 /// Fails if the expression is invalid.

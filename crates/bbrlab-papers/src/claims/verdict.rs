@@ -204,7 +204,7 @@ fn verdict_on(
         }
         (Expected::Artifact, true) => (
             ClaimVerdict::Holds,
-            format!("{}, though thought an artifact: {why}", shares(found)),
+            format!("{}; expected to be an artifact: {why}", shares(found)),
             String::new(),
         ),
         (Expected::Artifact, false) => {
@@ -456,18 +456,21 @@ mod tests {
         let judged = judge(claim(id), Ok(evaluation(here)), under.into_iter().collect());
         let reason = judged.reason.replace(claim(id).reason.trim_end_matches('.'), "…");
         let name = judged.verdict.map_or("none", ClaimVerdict::name);
-        expected.assert_eq(&format!("{name} {:.3?} {reason}", judged.interval.unwrap()));
+        expected.assert_eq(&format!(
+            "{name}, share of seeds in {:.3?}: {reason}",
+            judged.interval.unwrap()
+        ));
     }
 
     #[test]
     fn a_claim_expected_to_hold_needs_a_reason_only_if_it_fails() {
-        check("lanigan2020.c01", true, None, &expect!["holds [0.284, 0.995] "]);
+        check("lanigan2020.c01", true, None, &expect!["holds, share of seeds in [0.284, 0.995]: "]);
         check(
             "lanigan2020.c01",
             false,
             None,
             &expect![
-                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); expected to hold: …"
+                "fails, share of seeds in [0.000, 0.522]: true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); expected to hold: …"
             ],
         );
     }
@@ -479,7 +482,7 @@ mod tests {
             false,
             Some(true),
             &expect![
-                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); true at 2 of 2 points, in 4 of 5 seeds, 95 % interval of the share of all seeds: 0.28 to 0.99 (jain(delay_ms=40, bbr1) 0.912) with its cause switched: small buffers; expected to hold: …"
+                "fails, share of seeds in [0.000, 0.522]: true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); true at 2 of 2 points, in 4 of 5 seeds, 95 % interval of the share of all seeds: 0.28 to 0.99 (jain(delay_ms=40, bbr1) 0.912) with its cause switched: small buffers; expected to hold: …"
             ],
         );
         check(
@@ -487,7 +490,7 @@ mod tests {
             false,
             Some(false),
             &expect![
-                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); with small buffers: true at 1 of 2 points, in 0 of 5 seeds, 95 % interval of the share of all seeds: 0.00 to 0.52 (delay_ms 40: jain(bbr1) 0.912); expected to hold: …"
+                "fails, share of seeds in [0.000, 0.522]: true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); with small buffers: true at 1 of 2 points, in 0 of 5 seeds, 95 % interval of the share of all seeds: 0.00 to 0.52 (delay_ms 40: jain(bbr1) 0.912); expected to hold: …"
             ],
         );
     }
@@ -499,7 +502,7 @@ mod tests {
             false,
             Some(true),
             &expect![
-                "artifact_shown [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); as in a01 (small buffers): true at 2 of 2 points, in 4 of 5 seeds, 95 % interval of the share of all seeds: 0.28 to 0.99 (jain(delay_ms=40, bbr1) 0.912)"
+                "artifact_shown, share of seeds in [0.000, 0.522]: true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); as in a01 (small buffers): true at 2 of 2 points, in 4 of 5 seeds, 95 % interval of the share of all seeds: 0.28 to 0.99 (jain(delay_ms=40, bbr1) 0.912)"
             ],
         );
         check(
@@ -507,7 +510,7 @@ mod tests {
             false,
             Some(false),
             &expect![
-                "artifact_not_shown [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); as in a01 (small buffers): true at 1 of 2 points, in 0 of 5 seeds, 95 % interval of the share of all seeds: 0.00 to 0.52 (delay_ms 40: jain(bbr1) 0.912)"
+                "artifact_not_shown, share of seeds in [0.000, 0.522]: true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); as in a01 (small buffers): true at 1 of 2 points, in 0 of 5 seeds, 95 % interval of the share of all seeds: 0.00 to 0.52 (delay_ms 40: jain(bbr1) 0.912)"
             ],
         );
         check(
@@ -515,7 +518,7 @@ mod tests {
             true,
             None,
             &expect![
-                "holds [0.284, 0.995] true at 2 of 2 points, in 4 of 5 seeds, though thought an artifact: …"
+                "holds, share of seeds in [0.284, 0.995]: true at 2 of 2 points, in 4 of 5 seeds; expected to be an artifact: …"
             ],
         );
     }

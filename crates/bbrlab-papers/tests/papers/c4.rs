@@ -35,7 +35,7 @@ fn same(one: f64, other: f64, what: &str) {
 }
 
 #[test]
-#[expect(clippy::cast_precision_loss, reason = "rates in bit/s and packets are below 2^53")]
+#[expect(clippy::cast_precision_loss, reason = "packet counts, and rates in bit/s, are below 2^53")]
 fn every_scenario_has_the_parameters_of_the_data_file() {
     let file = data("c4");
     let points = tables(&file, "experiments").flat_map(|experiment| tables(experiment, "points"));

@@ -86,9 +86,9 @@ pub(crate) fn page(paper: &Paper, results: &Value, explanations: &Value) -> Stri
          ```sh\nbbrlab reproduce {} --seeds 20\n```\n\n\
          ## Verdicts\n\n\
          `expected` is what the data file expected{when}, `verdict` the result on Linux's stack \
-         ([verdicts](../reproduce.md#verdicts)). `points` is the number of points at which the medians over the seeds make \
-         the claim true, of all points. `seeds` is the number of seeds whose own runs make the claim true, of all seeds. A claim with a \
-         link has a [note](#notes).\n\n{}",
+         ([verdicts](../reproduce.md#verdicts)). `points` has two numbers: the points at which the medians over the \
+         seeds make the claim true, and all points. `seeds` has two numbers: the seeds whose own runs make the claim \
+         true, and all seeds. A claim with a link has a [note](#notes).\n\n{}",
         claims.len(),
         paper.title,
         paper.venue,
@@ -298,8 +298,8 @@ fn notes(paper: &Paper, claims: &[&Value], explanations: &Value) -> String {
     let mut out = String::from(
         "\n## Notes\n\n\
          Values are medians over the seeds. A point where a claim is false is given by its keys, followed by the values that \
-         the claim compares. If the claim compares numbers computed from these values, the numbers follow. Intervals are exact \
-         95 % intervals of the share of all seeds that make the claim true.\n",
+         the claim compares. If the claim compares numbers computed from these values, the numbers follow. An interval is the \
+         exact 95 % confidence interval (Clopper and Pearson) of the probability that the claim is true with a random seed.\n",
     );
     for claim in claims {
         let (id, reason) = (text(claim, "id"), text(claim, "reason"));

@@ -45,7 +45,7 @@ pub(crate) struct Outcome<'a> {
 const ARGUMENTS: [(&str, &str); 3] = [
     ("; expected to hold: ", "Expected to hold"),
     ("; the expectation was unsure: ", "The expectation was unsure"),
-    (", though thought an artifact: ", "Expected to be an artifact"),
+    ("; expected to be an artifact: ", "Expected to be an artifact"),
 ];
 
 const NO_SETTING: &str = "; no setting is known that makes it true";

@@ -252,9 +252,9 @@ mod tests {
     fn other_flows_are_passed_over() {
         let packets = [(0, Some(ack(1))), (1, Some(ack(1))), (0, Some(ack(2))), (0, Some(ack(3)))];
         assert_eq!(dropped(CakeAckFilter::Conservative, &packets), [0]);
-        // In the first check, a packet of another flow is between two ACKs of a flow; in the second
-        // check, a packet of the same flow is between them. The older ACK is not directly before
-        // the newer one, so even the aggressive filter drops none.
+        // The two assertions below have two ACKs of a flow with a packet between them. In the first
+        // of the two, this packet is of another flow; in the second, it is of the same flow. The
+        // older ACK is not directly before the newer one, so even the aggressive filter drops none.
         let packets = [(0, Some(ack(1))), (1, None), (0, Some(ack(2)))];
         assert_eq!(dropped(CakeAckFilter::Aggressive, &packets), [0; 0]);
         assert_eq!(

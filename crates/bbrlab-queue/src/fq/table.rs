@@ -84,9 +84,9 @@ impl Table {
         Key::try_from(hash % u32::from(KEYS)).expect("less than `KEYS`")
     }
 
-    /// If no flow with this key is in the table, adds one that may send `credit` bytes. If the
-    /// search passes the root of the bucket, and the root has been empty for three seconds, removes
-    /// the root.
+    /// Searches the tree of the key's bucket for the flow with this key. If the flow is not in the
+    /// tree, adds it; it may then send `credit` bytes. If the root of the tree is another flow, the
+    /// search passes the root. If the root has then been empty for three seconds, removes the root.
     pub(super) fn meet(&mut self, key: Key, jiffies: u64, credit: i32) {
         let Flow { is_known, is_child, other, .. } = self.flows[usize::from(key)];
         let mut has_other = other != NONE && self.flows[usize::from(other)].is_known;

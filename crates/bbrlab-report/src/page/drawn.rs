@@ -80,8 +80,8 @@ struct Steps {
 
 impl Steps {
     /// Stores `values` as a column. The column's unit is `finest` or, for large values, `finest`
-    /// times 10, 100 and so on. It is the smallest of these units in which the column's largest
-    /// value has at most [`DIGITS`] digits.
+    /// times 10, 100 and so on. The column gets the smallest of these units in which the column's
+    /// largest value has at most [`DIGITS`] digits.
     fn of(values: &[Option<f64>], finest: f64) -> Self {
         let most = values.iter().flatten().fold(0.0_f64, |most, value| most.max(value.abs()));
         let mut unit = finest;

@@ -234,8 +234,8 @@ fn is_geometric(values: &[f64]) -> bool {
         gaps().fold(0.0, f64::max) / gaps().fold(f64::INFINITY, f64::min)
     };
     let logs: Vec<f64> = positive.iter().map(|&value| log2(value)).collect();
-    // If only two values are above zero, the differences include the one between zero and the
-    // lesser of the two values. If three or more values are above zero, zero is ignored.
+    // Two positive values have only one difference, so zero, the third value, is included in the
+    // differences. With three or more positive values, zero is left out.
     let linear = if positive.len() > 2 { positive } else { values };
     unevenness(&logs) < unevenness(linear)
 }

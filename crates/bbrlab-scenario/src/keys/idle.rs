@@ -98,9 +98,10 @@ impl IdleKeys {
     }
 
     /// Searches `table` for keys that have no effect at this sweep point. `rows` has the
-    /// definitions of the keys that the table may have. `why` receives the target of a key. If the
-    /// scenario contains the target, `why` returns `None`, otherwise two texts for the error
-    /// message: what was expected, and what was found instead.
+    /// definitions of the keys that the table may have. `why` gets the part of the scenario on
+    /// which a key acts ([`Acts`]), such as a buffer. `why` returns `None` if the scenario contains
+    /// this part. Otherwise, `why` returns two texts for the error message: the expected part, and
+    /// what was found instead.
     fn table<S: Default>(
         &mut self,
         shown: &str,

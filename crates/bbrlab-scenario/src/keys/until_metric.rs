@@ -1,7 +1,7 @@
-//! Rejects a metric in `repeat.of` that cannot decide on the number of seeds. A metric without a
-//! value decides nothing, so such a scenario would run the largest number of seeds. If all flows
-//! are in one group, the group's share of the goodput is always 100 %, so every sweep point would
-//! stop after the first few seeds.
+//! Rejects a metric in `repeat.of` that cannot decide on the number of seeds. If the metric in
+//! `repeat.of` never had a value, every sweep point would run the largest number of seeds. If all
+//! flows are in one group, the group's share of the goodput is always 100 %, so every sweep point
+//! would stop after the first few seeds.
 
 use bbrlab_run::FlowClass;
 

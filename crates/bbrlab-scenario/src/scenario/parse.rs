@@ -58,8 +58,9 @@ impl Scenario {
         sets: &[String],
     ) -> Result<Self, ScenarioErrors> {
         check_text(bytes_max, origin, text)?;
-        // A scenario in a folder of results was checked before its run. Keys without effect, and a
-        // metric that cannot decide on the number of seeds, are not reported again.
+        // A scenario in a folder of results was checked before its run. Two errors are therefore
+        // not reported again: keys without effect, and a metric in `repeat.of` that has no value,
+        // or the same value in all runs.
         let is_kept = bytes_max != Self::BYTES_MAX;
         let mut traces = Traces::default();
         let mut reader = Reader::new(files.unwrap_or(&no_files), &mut traces);
@@ -228,7 +229,7 @@ fn check_runs(reader: &mut Reader<'_>, tree: &Table, spec: &Spec, points: u64) {
     }
 }
 
-/// Reports that the metric in `repeat.of` cannot decide on the number of seeds.
+/// Reports that the metric in `repeat.of` has no value, or the same value in all runs.
 fn refuse_metric(reader: &mut Reader<'_>, tree: &Table, spec: &Spec, reason: &str) {
     let Repeat::Until(until) = &spec.repeat else { return };
     let repeat = tree.get("repeat").map(|entry| &entry.value);

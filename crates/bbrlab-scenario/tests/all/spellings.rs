@@ -1,7 +1,8 @@
 //! Tests every spelling of every key: its effect on the run, and its canonical text.
 //!
-//! `spellings.txt` has an entry for each word that the JSON Schema lists, and for at least one
-//! value of each form without words, such as a time. `cargo xtask bless` rewrites the file.
+//! The values of some keys are fixed words; other keys have values such as times or rates.
+//! `spellings.txt` has an entry for each word that the JSON Schema lists. For each other kind of
+//! value, it has an entry for at least one value. `cargo xtask bless` rewrites the file.
 //!
 //! An entry compares two scenarios, one with and one without the lines that contain the spelling.
 //! Below the spelling, the entry has the lines that the spelling adds to the run's fields (printed

@@ -30,11 +30,11 @@ fn in_a_tiny_buffer_a_coarse_clock_decides_ties_the_other_way() {
     assert!(goodput(1) < 3.0, "256 ns: {}", goodput(1));
 }
 
-/// A single flow of Scalable TCP sends over a link with a buffer of one packet. ACK-clocked bursts
-/// arrive in the microsecond in which a packet departs, so how late a timer fires decides whether
-/// the burst or the departure comes first. On a real stack whose clock has steps of 256 ns, this
-/// flow gets 2.61 Mbit/s (922 drops in 15 s). On the same stack, CUBIC with two packets of buffer
-/// gets 2.56 Mbit/s.
+/// A single flow of Scalable TCP sends over a link with a buffer of one packet. An ACK-clocked
+/// burst arrives at the buffer in the same microsecond in which a packet departs from the buffer.
+/// Arrival and departure can each happen one clock step late, and this lateness decides which of
+/// the two comes first. On a real stack whose clock has steps of 256 ns, this flow gets 2.61 Mbit/s
+/// (922 drops in 15 s). On the same stack, CUBIC with two packets of buffer gets 2.56 Mbit/s.
 #[test]
 fn late_timers_decide_ties_as_often_as_on_a_real_stack() {
     let goodput = |cc: &str, packets: u32| {
@@ -59,8 +59,8 @@ fn late_timers_decide_ties_as_often_as_on_a_real_stack() {
             results.iter().map(|result| result.summary.flows[0].goodput_mbps.unwrap()).sum();
         sum / f64::from(u32::try_from(results.len()).unwrap())
     };
-    // The last value of each case is Linux's goodput in Mbit/s. If our timers never fired one clock
-    // step late, our three goodputs would be 1.44, 2.17 and 2.07 Mbit/s.
+    // The last value of each case is Linux's goodput in Mbit/s. If no arrival or departure in our
+    // simulator were one clock step late, our three goodputs would be 1.44, 2.17 and 2.07 Mbit/s.
     for (cc, packets, linux) in [("scalable", 1, 2.607), ("cubic", 2, 2.559), ("hybla", 2, 2.233)] {
         let ours = goodput(cc, packets);
         assert!((ours / linux - 1.0).abs() < 0.04, "{cc}: {ours}, Linux {linux}");

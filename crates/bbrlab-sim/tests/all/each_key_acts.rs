@@ -1,6 +1,7 @@
-//! Each key of a scenario has an effect. For every key in the tables of keys there is a small
-//! scenario in which the key changes the digest of the run. A key that affects only the results of
-//! a run, such as a name, must change the results.
+//! Each key of a scenario has an effect. For every key in the tables of keys, this file has a small
+//! scenario. With most keys, the digest of the run must change. With some keys, such as a flow's
+//! name, the digest may stay equal, but other results, the number of runs or the run's title must
+//! change. A required key has no such test: the scenario must be invalid without the key.
 //!
 //! The test reads the list of keys from bbrlab's code, so the test fails for a key without a
 //! scenario in this file.

@@ -364,9 +364,10 @@ fn a_corrupt_packet_crosses_further_queues_and_its_wait_is_not_recorded() {
     assert_eq!(flow.path_queue_delay_ms.mean, Some(0.0));
 }
 
-/// Datagrams are sent at half of the rate of the link `b`, so only their copies wait at `b`. A copy
-/// arrives 1 ns after its original, so the copy waits for 1 ms minus 1 ns. Every copy reuses the
-/// memory of an earlier packet; that packet's wait must not be added to the copy's wait.
+/// Datagrams are sent at half of the rate of the link `b`, so only their copies wait at `b`. The
+/// transmission of an original at `b` takes 1 ms. The copy arrives at `b` 1 ns after the original,
+/// so the copy waits for 1 ms minus 1 ns. Every copy reuses the memory of an earlier packet; that
+/// packet's wait must not be added to the copy's wait.
 #[test]
 fn a_copy_has_its_own_waits() {
     let sent = over_a_disturbed_link("rate = \"80Mbit/s\"\nduplicate = 0.5", "3.832Mbit/s");

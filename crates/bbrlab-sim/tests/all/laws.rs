@@ -148,7 +148,7 @@ impl State {
     /// Returns the target of cwnd in packets. The target is the sum of `gain * bw * min_rtt`, the
     /// estimate `extra_acked` of aggregation (at most what `bw` delivers in 100 ms) and three
     /// bursts, rounded up to an even number. In the phase with a pacing gain of 1.25, 2 packets are
-    /// added. The gain is 2 from PROBE_BW on; in DRAIN it is still STARTUP's 2.89.
+    /// added. `gain` is the gain of cwnd: 2 from PROBE_BW on. In DRAIN, it is still STARTUP's 2.89.
     fn target_cwnd(&self, pacing_rate: u64, mss: u32) -> i64 {
         let gain = self.cwnd_gain;
         assert!(self.mode == 1 || gain <= 512, "mode {} has a cwnd gain of {gain}/256", self.mode);

@@ -116,8 +116,9 @@ impl Autotune {
         self.last_tsecr != Some(tsecr)
     }
 
-    /// Measures the time in which a whole receive window of data arrives, after in-order data
-    /// arrived at `now`. Linux: `tcp_rcv_rtt_measure`.
+    /// Continues the measurement of the time in which a whole receive window of data arrives. The
+    /// caller calls this function when in-order data has arrived; `now` is the time of the arrival.
+    /// Linux: `tcp_rcv_rtt_measure`.
     #[inline]
     pub(super) fn on_data(&mut self, now: Time, window: &Window) {
         if self.is_window_over(window.rcv_nxt) {

@@ -423,8 +423,10 @@ impl Receiver {
         }
     }
 
-    /// Moves to the receive queue the data that is now in order because a hole was filled or has
-    /// become smaller. Linux: `tcp_ofo_queue` and the code after its call.
+    /// Moves out-of-order data that is now in order to the receive queue. The caller has just added
+    /// in-order data to the receive queue; this data filled the first hole or made it smaller. If
+    /// the hole only became smaller, no data is moved. Linux: `tcp_ofo_queue` and the code after
+    /// its call.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function has only one call site")]
     fn fill_from_out_of_order(&mut self, host: &mut impl Host) {

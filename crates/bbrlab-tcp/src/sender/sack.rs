@@ -125,8 +125,8 @@ impl Sender {
         self.tag_rest(blocks, from, state);
     }
 
-    /// The part of [`Self::tag_first`] for new data that `Scoreboard::tag_next` does not tag:
-    /// mostly plain skbs after a hole, or an skb that fills a hole.
+    /// The part of [`Self::tag_first`] for newly SACKed data that `Scoreboard::tag_next` does not
+    /// tag. In most cases, this data is in plain skbs after a hole, or in an skb that fills a hole.
     #[inline(never)]
     fn tag_rest(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
         let mut from = self.board.first_new(&self.conn, from);

@@ -31,8 +31,9 @@ const SK_BUFF: u32 = 256;
 /// Initial cwnd in segments. Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
-/// Returns the number of bytes of memory that a full segment may take, overhead included:
-/// allocations are powers of two.
+/// Returns the number of bytes of memory that a full segment can take. Payload, headers and
+/// `skb_shared_info` are in one allocation, whose size is a power of two. The `sk_buff` is added to
+/// this size.
 fn bytes_per_segment(config: &SenderConfig) -> u32 {
     let timestamps = if config.timestamps { 12 } else { 0 };
     let mss_clamp = config.mss + timestamps;

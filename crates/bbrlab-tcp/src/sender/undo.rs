@@ -89,8 +89,8 @@ impl Undo {
         self.prior_ssthresh = 0;
     }
 
-    /// Returns ssthresh as it was before the episode; `None` if an undo must leave cwnd and
-    /// ssthresh unchanged.
+    /// Returns ssthresh as it was before the episode (the CWR, fast recovery or Loss state that
+    /// [`Undo`] describes); `None` if an undo must leave cwnd and ssthresh unchanged.
     pub(super) const fn prior_ssthresh(&self) -> Option<u32> {
         if self.prior_ssthresh == 0 { None } else { Some(self.prior_ssthresh) }
     }

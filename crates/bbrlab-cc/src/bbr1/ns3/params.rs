@@ -29,7 +29,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "seed_bw",
         "false",
-        "whether the bandwidth filter starts with the bandwidth of one cwnd per RTT, or per 1 ms if no RTT is known (ns-3)",
+        "whether the bandwidth filter starts with the bandwidth of one cwnd per RTT, or per 1 ms if no RTT is known; ns-3: true",
     ),
     spec("cycle_rand", "7", "number of phases at which a gain cycle may start (1 to 8); ns-3: 6"),
     spec(

@@ -1,5 +1,6 @@
-//! Computes from a direction's packets the measurements of its sender: bytes in flight,
-//! retransmissions, and round-trip times from a transmission to the ACK or SACK that reports it.
+//! Computes the measurements of the sender of one direction: bytes in flight, retransmissions, and
+//! round-trip times from a transmission to the ACK or SACK that reports it. The inputs are the
+//! captured data of this direction, and the captured ACKs of the other direction.
 
 use std::collections::VecDeque;
 

@@ -127,8 +127,10 @@ fn cake_word(words: &mut Words<'_>, word: &str, params: &mut CakeParams) -> Resu
         "unlimited" => params.bandwidth = None,
         "rtt" => params.rtt = words.span(word)?,
         "memlimit" => params.memlimit = Some(Bytes(words.number(word)?)),
-        // The following words of `tc` have no effect on the replay, because no logged packet is
-        // larger than the MTU, and the logged sizes are sizes on the wire.
+        // The following words of `tc` have no effect on the replay. `split-gso` and `no-split-gso`
+        // apply to packets larger than the MTU, and the log has none. `raw` means that sizes are
+        // not corrected; the logged sizes are sizes on the wire. Each other word turns off a
+        // feature of `cake`, and the replay has no such feature.
         "nonat" | "nowash" | "no-ack-filter" | "split-gso" | "no-split-gso" | "raw" | "noatm"
         | "egress" => {}
         "nat"

@@ -264,8 +264,8 @@ fn a_sweep_of_one_group_has_its_curves_only() {
     assert!(!picture.svg.contains("#0072B2"), "cubic keeps the second colour");
 }
 
-/// Returns a sweep of the algorithm of the first flow. The algorithm is also the name of the flow's
-/// group.
+/// Returns a sweep of two keys: the buffer, and the first flow's algorithm. The algorithm is also
+/// the name of the first flow's group.
 fn swept_group() -> Vec<RunSummary> {
     let ccs: (&str, &[&str]) = ("flows[0].cc", &["bbr1", "bbr3"]);
     let mut runs = swept(&[BUFFERS, ccs], 2);

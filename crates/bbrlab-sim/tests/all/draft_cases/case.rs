@@ -274,7 +274,7 @@ impl Rounds {
     }
 }
 
-/// Converts an integer for use in a ratio of the findings.
+/// Converts an integer to a floating-point number, for a ratio in the text of a case's findings.
 #[expect(clippy::cast_precision_loss, reason = "findings have two digits")]
 pub(crate) fn float(value: u64) -> f64 {
     value as f64

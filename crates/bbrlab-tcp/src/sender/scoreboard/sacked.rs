@@ -62,10 +62,13 @@ impl Blocks {
         place
     }
 
-    /// Returns the end of the first block of `self` if `others` has the same blocks, except that
-    /// the first block of `others` may have another end. Returns `None` if the blocks differ
-    /// otherwise, if the first block of `others` overlaps one of the other blocks, or if one of the
-    /// other blocks is not above `snd_una`.
+    /// Returns the end of the first block of `self` if all these conditions hold, otherwise `None`:
+    ///
+    /// - `self` and `others` have the same blocks, at least one. Only the end of the first block
+    ///   may differ.
+    /// - The first block of `others` overlaps no later block.
+    /// - The later blocks are above `snd_una`.
+    /// - The first block of `self` is not empty.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "this function has only one call site")]
     fn end_continued(&self, others: &Self, snd_una: u32) -> Option<u32> {
