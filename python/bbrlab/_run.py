@@ -457,10 +457,13 @@ def _sets_repeat(sets: list[str | Mapping[str, Any]]) -> bool:
 
 
 def _check_lone_seed(scenario: Scenario, seed: int) -> None:
-    """Checks a sweep that gives a first seed, but not the number of seeds.
+    """Checks that the argument `seed` of a sweep without the argument `seeds` is unambiguous.
+
+    Warns if each point has one run, because `seed` could be a mistake for `seeds`, the number of runs per point.
 
     Raises:
-        UsageError: If the scenario has several seeds, because `seed` could mean the only one, or the first.
+        UsageError: If the scenario has several seeds per point. In this case, `seed` could be the only seed to run, or
+            the first of several seeds.
     """
     if scenario.seeds > 1:
         last = seed + scenario.seeds - 1

@@ -59,7 +59,7 @@ def fixed(window: int) -> Policy:
 
 def learnt(theta: npt.NDArray[np.float64]) -> Policy:
     """Returns the policy whose action is the scalar product of `theta` and (1, log2(RTT / minimum RTT), loss,
-    spare)."""
+    log2(used / window)). `used` is the number of packets that are delivered per minimum RTT."""
 
     def act(observation: Array) -> float:
         throughput, rtt, min_rtt, loss, _, cwnd = (float(value) for value in observation)

@@ -103,7 +103,10 @@ def test_what_a_class_has_not_is_renos(name: str) -> None:
 
 
 class Listener(bl.CongestionControl):
-    """Counts the events by name, and checks the arguments of many."""
+    """Counts the calls of each method.
+
+    `hear` also checks the times in `conn`, and several methods check their other arguments.
+    """
 
     heard: ClassVar[Counter[str]] = Counter()
     instances: ClassVar[list[Listener]] = []

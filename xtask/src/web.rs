@@ -1,5 +1,5 @@
-//! Builds and tests the page of `bbrlab lab`: a WebAssembly module, and the page that loads it. The
-//! built files are in `web/dist`.
+//! Builds and tests the page of `bbrlab lab`: the page's own files, and the WebAssembly module that
+//! the page loads. The built files are in `web/dist`.
 //!
 //! `web/dist` is not in the repository. Building it needs Node and npm's packages. If `web/dist` is
 //! missing, `bbrlab` is built without the page.

@@ -326,9 +326,9 @@ pub trait Maker: fmt::Debug + Send + Sync {
     fn make(&self, params: &Params, place: Place) -> Plugged;
 
     /// Whether the instances are native code. If so, several threads may use instances at once
-    /// (each instance in one thread at a time), and the hash in the scenario identifies the
-    /// behaviour of the instances. A sweep runs native instances in parallel, and does not repeat
-    /// complete runs.
+    /// (each instance in one thread at a time). The scenario contains a hash of the congestion
+    /// control (`sha256`), and for native code, this hash identifies the behaviour of the
+    /// instances. A sweep runs native instances in parallel, and does not repeat complete runs.
     fn is_native(&self) -> bool {
         false
     }

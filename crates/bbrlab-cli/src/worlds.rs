@@ -162,8 +162,8 @@ fn single_seeds(both: [&dyn Backend; 2], points: &[WorldsPoint]) -> Option<Strin
         (0..2).filter(|&place| single(place)).map(|place| both[place].name()).collect();
     (!names.is_empty() && single(0)).then(|| {
         format!(
-            "one seed on {}: metrics that depend on chance can differ between any two seeds, and a verdict cannot \
-             tell such a difference from one between the back ends; `--seeds 5` can",
+            "one seed on {}: metrics that depend on chance can differ between any two seeds, and with one \
+             seed, a verdict cannot tell such a difference from a difference between the back ends; use `--seeds 5`",
             names.join(" and ")
         )
     })

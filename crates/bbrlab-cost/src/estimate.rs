@@ -192,7 +192,7 @@ const WORK_PER_FLOW: f64 = 220.0;
 const WORK_PER_RECORD: f64 = 350.0;
 
 /// The work of a connection in addition to the work of its events, if the connection reuses the
-/// slot of an earlier connection: 1.1 us.
+/// slot of an earlier connection: 1.1 us, which is the time of 32 events of 34 ns.
 const WORK_PER_CONNECTION: f64 = 32.0;
 
 /// Pairs of a number of concurrent flows and the work per event. Events take longer with more

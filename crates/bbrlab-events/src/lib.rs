@@ -30,8 +30,9 @@
 //! # Structures
 //!
 //! A simulated TCP has few kinds of events, and each kind recurs in its own pattern. The queue
-//! therefore combines four standard structures. The next event is the event with the least key
-//! among the first events of these structures and the heads of the first two lanes.
+//! therefore combines four standard structures. The next event is the one with the least key among
+//! six: the first event of each structure, and the heads of lanes 0 and 1, which are in no
+//! structure.
 //!
 //! | file | structure | events |
 //! | --- | --- | --- |
@@ -43,8 +44,7 @@
 //! | `queue.rs` | the comparison of the four structures, and the interface | |
 //! | `key.rs` | the order of events | |
 //!
-//! The heads of the first two lanes are in no tournament, because `queue.rs` compares them
-//! directly. If all flows share one path, there are only two lanes: one for data and one for ACKs.
+//! The heads of lanes 0 and 1 are in no tournament, because `queue.rs` compares them directly. If all flows share one path, there are only two lanes: one for data and one for ACKs.
 //!
 //! A binary heap alone would return the events in the same order as this queue. `tests/order.rs`
 //! compares both on random events, `examples/queue_speed.rs` measures both, and

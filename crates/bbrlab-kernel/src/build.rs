@@ -344,8 +344,8 @@ fn compile_kernel(
     fs::copy(obj.join(".config"), result.join("config"))
         .map_err(|error| KernelError::io("copy", &obj.join(".config"), &error))?;
     let version = version(&src)?;
-    // Remove the sources before the check to free disk space: the memory of the booted kernel is a
-    // file, which may be on the same disk.
+    // Remove the sources now to free disk space. The caller checks the new kernel later. This check
+    // boots the kernel, whose memory is a file, and this file may be on the same disk.
     let _ = fs::remove_dir_all(&src);
     let _ = fs::remove_dir_all(&obj);
     Ok(Manifest {

@@ -811,8 +811,8 @@ fn with_others(folder: &Path, controls: &[Control<'_>]) -> String {
     text
 }
 
-/// Returns the error for a folder that contains `found`, so that this run or sweep must not be
-/// written into it. `controls` are the custom congestion controls of the run or sweep.
+/// Returns the error for a folder into which this run or sweep must not be written, because the
+/// folder contains `found`. `controls` are the custom congestion controls of the run or sweep.
 fn refuse(folder: &Path, found: Found, controls: &[Control<'_>]) -> LabError {
     let with = with_others(folder, controls);
     let folder = folder.display();

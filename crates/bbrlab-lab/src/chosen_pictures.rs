@@ -153,9 +153,9 @@ pub fn plot_as(
     Ok(plots)
 }
 
-/// If `reason` says that a metric is unknown, passes the metric's name to `known`, and returns the
-/// text that `known` returns about something else with this name, such as a paper. Returns `None`
-/// if nothing has this name.
+/// Returns a text for the error message `reason`, if `reason` says that a metric is unknown. The
+/// text describes what else has the metric's name, such as a paper; the function `known` finds it.
+/// Returns `None` for other messages, and if nothing else has this name.
 fn other_meaning(reason: &str, known: OtherMeaning) -> Option<String> {
     let name = reason.strip_prefix("unknown metric `")?.split('`').next()?;
     Some(format!("; {}", known(name)?))

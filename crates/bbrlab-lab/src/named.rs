@@ -299,8 +299,8 @@ pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
     )))
 }
 
-/// Returns whether a folder directly contains the results of a run or of a sweep; `None` if it has
-/// the files of neither.
+/// Returns which kind of results a folder directly contains: results of a run or of a sweep.
+/// Returns `None` if the folder has the files of neither kind.
 pub(crate) fn kind_of(folder: &Path) -> Option<Kind> {
     let has = |name: &str| folder.join(name).is_file();
     if has(SWEEP_JSON) {

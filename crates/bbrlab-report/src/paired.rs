@@ -56,9 +56,10 @@ pub struct PairedValues {
     /// Notes on groups of flows that have the same name at both values but contain different flows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The metrics by name, each a [`PairedMetric`]. If the key sets a congestion control, the
-    /// key's value may be the name of a group of flows. If this group has equally many flows at
-    /// both values, the names of the group's metrics contain the key instead of the value, as in
+    /// The metrics by name, each a [`PairedMetric`]. If the key sets a congestion control, each of
+    /// the two values may be the name of a group of flows, in the runs with this value. If both
+    /// groups have the same number of flows, their metrics are compared with each other. The names
+    /// of these metrics contain the key instead of the value, as in
     /// `flow_groups.<flows[0].cc>.share`.
     pub metrics: Map<String, Value>,
 }

@@ -23,7 +23,8 @@ settings! {
             without: "data leaves the host at once";
         pub rate_samples: bool = true, "rate_samples", "0.1.0",
             "whether the delivery rate is sampled. `false`: no sample is valid, so an algorithm that models the path does \
-             not learn the path's rate, as in the first flow of [lanigan] (see [the `ns3` profile](ns3-profile.md))";
+             not learn the path's rate, as in the first flow of each run of [lanigan] (see [the `ns3` \
+             profile](ns3-profile.md))";
         pub latency: bool = false, "latency", "0.2.0",
             "`true`: the one-way delay of each message (a write or a transfer) and the queueing delay of each data \
              packet over its whole path are measured. The delay of datagrams is always measured. See [Delays of messages and \

@@ -10,8 +10,9 @@ crate::settings! {
     pub struct SocketSwitches {
         pub sockbuf: Sockbuf = Sockbuf::Memory, "sockbuf", "0.1.0",
             "what `sndbuf` and `rcvbuf` count. `\"memory\"`: bytes of memory; a buffer has twice the given size, and the \
-             window grows. `\"payload\"`: bytes of payload, sent and unsent, with a window that is the whole buffer from \
-             the start (with `auto`, 64 MiB)";
+             receiver's window begins small and grows. `\"payload\"`: bytes of payload. In a send buffer, sent bytes that \
+             are not acknowledged and unsent bytes count. From the start, the receiver's window is the whole receive \
+             buffer; a receive buffer with `auto` has 64 MiB";
         /// Linux delays short segments, except with `TCP_NODELAY`.
         pub nagle: bool = true, "nagle", "0.1.0",
             "Nagle's algorithm may hold a short segment back";

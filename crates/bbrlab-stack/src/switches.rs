@@ -160,7 +160,7 @@ crate::settings! {
              the segment of the previous sample was sent (ns-3 up to 3.40)";
         /// Whether the previous rate sample's interval is used again at an ACK that delivers no
         /// segment newer than the previous sample's segment. The number of delivered packets in the
-        /// sample is still updated at such an ACK.
+        /// new sample still includes the packets that this ACK delivers.
         pub is_sticky: bool = false, "rate_sample_sticky", "0.1.0",
             "the previous rate sample's interval is used again at an ACK that delivers no segment newer than the previous sample's segment";
         /// Which packets a sample counts as lost.

@@ -19,8 +19,9 @@ const KEPT: &str = "results/overheads.json";
 const USAGE: &str = "usage: cargo xtask overheads [--binary FILE]
   --binary measures this binary instead of a release build";
 
-/// The benchmark cases that are run with time series, and the simulated milliseconds of the shorter
-/// of two runs per case.
+/// The benchmark cases whose cost per packet is measured with each value of `sample` in
+/// [`SAMPLES`], and the simulated milliseconds of a short run of each case. A long run takes twice
+/// this time. The cost per packet is computed from the difference between the two runs.
 const CASES: [(&str, u32); 3] = [("a", 10_000), ("b", 1000), ("c", 200)];
 const SAMPLES: [&str; 3] = ["off", "10ms", "ack"];
 

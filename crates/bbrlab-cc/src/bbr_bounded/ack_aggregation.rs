@@ -20,8 +20,9 @@ const ACK_EPOCH_ACKED_MAX: u32 = 0xf_ffff;
 /// Largest number of round trips that fits the 5 bits of the kernel's field.
 const WIN_RTTS_MAX: u8 = 31;
 
-/// The current epoch, and the filter of two slots, each with the largest excess of several round
-/// trips.
+/// The current epoch, and the filter of the excess: the packets acknowledged in an epoch beyond
+/// those that the bandwidth delivers. The filter has two slots, each with the largest excess of
+/// several round trips.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AckAggregation {
     /// Start of the epoch, in microseconds.

@@ -222,7 +222,7 @@ fn setting(value: &str) -> ParamValue {
 }
 
 /// Runs one history with every configuration of every algorithm. The sender checks the contract
-/// after each call.
+/// after each call of one of the algorithm's callbacks.
 fn run_history(start: Start, ops: &[Op]) {
     for (algorithm, params) in configurations() {
         let mut sender = Sender::new(algorithm, &params, start);
@@ -454,7 +454,7 @@ fn fills_the_path_after_undone_recoveries() {
 }
 
 /// Runs every configuration of every algorithm over `link` for `run_ns`, and checks that packets
-/// arrive. The sender checks the contract after each call.
+/// arrive. The sender checks the contract after each call of one of the algorithm's callbacks.
 fn check_survives(link: Link, mss: u32, run_ns: u64) {
     for (algorithm, params) in configurations() {
         let start = Start { mss, has_rtt: false, ..Start::default() };

@@ -20,8 +20,9 @@ fn the_page_is_the_table() {
         "# Fields of a congestion control\n\n\
          The fields of the structs that each congestion control, built-in or [custom](custom-congestion-control.md), receives.\n\
          Written by `crates/bbrlab-cc/tests/all/fields.rs` from the table in `crates/bbrlab-cc/src/fields.rs`. The column\n\
-         `trace column` names the field's column in kernel traces. Kernel traces have a second column for each writable field,\n\
-         with the prefix `o_` and the value after the call.\n",
+         `trace column` names the field's column in kernel traces. Each row of a trace is one call of a congestion control's\n\
+         function, and the column has the field's value before the call. For each writable field, a second column, with the\n\
+         prefix `o_`, has the value after the call.\n",
     );
     for rows in records() {
         let Rows { record, meaning, fields, computed } = rows;

@@ -301,7 +301,8 @@ fn pictures_and_a_page_of_all_kinds_of_folders_have_the_scenarios_titles() {
         for (title, is_there) in
             [("One short run", folder != "all/deep/four"), ("Four short runs", folder != "all/one")]
         {
-            // A report of only one run or sweep has the title of this run or sweep.
+            // In a report of one run or sweep, its title is the page's title (h1). In a report of
+            // several runs or sweeps, each title is the heading of a section (h2).
             let headings = ["h1", "h2"].map(|tag| format!("<{tag}>{title}</{tag}>"));
             let is_found = headings.iter().any(|heading| page.contains(heading));
             assert_eq!(is_found, is_there, "{folder}: {title}");

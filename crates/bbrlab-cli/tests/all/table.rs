@@ -66,7 +66,8 @@ fn a_folder_has_the_table_of_run_and_several_that_of_compare() {
             --- exit 0
         "#]],
     );
-    // The CSV has the metrics of a run, but no CPU time.
+    // The CSV of a run has its tables of links and flows, but not the line with the CPU time that
+    // the printed tables have.
     let csv = stdout(&["table", "one", "--csv"]);
     let heads: Vec<&str> = csv.split("\n\n").filter_map(|table| table.lines().next()).collect();
     expect![[r#"

@@ -1,6 +1,7 @@
 //! Builds a network from links, routes and flows. Routes are compiled into legs (`route.rs`): a leg
 //! is a constant delay and the link or host at its end. Packets on a leg are in a lane (`lane.rs`),
-//! a delay line. Only a leg without delay from a host to a link has no lane.
+//! a delay line. A leg from a host to a link has no lane if the leg's delay is zero. All other legs
+//! that this file builds have a lane.
 
 use bbrlab_events::{IDS_MAX, Kind, KindNumber, sent_by, tie};
 use bbrlab_queue::Hosts;

@@ -322,8 +322,9 @@ impl Ledger {
         })
     }
 
-    /// Returns `digest` plus the arrivals of the data packets whose departures are not settled. The
-    /// digest of the accounts gets a packet's arrival only when the packet's departure is settled.
+    /// Returns `digest`, after adding the arrivals of the data packets whose departures are not
+    /// settled. The digest of the accounts gets a packet's arrival only when the packet's departure
+    /// is settled.
     fn with_present(&self, mut digest: Digest, id: LinkId) -> Digest {
         for entry in self.entries.iter().filter(|entry| entry.flow.is_data()) {
             digest.add(Record::LinkArrival, id, entry.identity, entry.at);
@@ -387,8 +388,9 @@ impl Link {
         plain.admit(id, due, packet, accounts)
     }
 
-    /// Returns `digest`; for a plain link, plus the arrivals of the data packets whose departures
-    /// are not settled.
+    /// Returns `digest`, after adding the arrivals at this link that `digest` does not contain yet.
+    /// Only a plain link has such arrivals: those of the data packets whose departures are not
+    /// settled.
     pub(crate) fn with_present(&self, digest: Digest, id: LinkId) -> Digest {
         match &self.backlog {
             Backlog::Plain(ledger) => ledger.with_present(digest, id),

@@ -48,8 +48,8 @@ impl Needed {
 
     /// Whether a run with these keys, and with flows of these algorithms, may yield a metric that
     /// the claims look up. A run may yield a metric if all keys that both the run and the metric
-    /// have are equal. RTTs are not compared, because the row of a single flow has the flow's RTT
-    /// instead of the run's.
+    /// have are equal. The key `rtt_ms` is not compared: if a row has the metrics of a single flow,
+    /// its `rtt_ms` is the flow's RTT, but `run` has the run's RTT.
     pub(crate) fn has<N: AsRef<str>>(&self, run: &[(N, Key)], algorithms: &[&str]) -> bool {
         let is_of_run = |name: &str, value: &Value| match (name, value) {
             ("algorithm", Value::Word(name)) => algorithms.contains(&name.as_str()),

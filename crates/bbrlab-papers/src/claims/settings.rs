@@ -1,9 +1,9 @@
 //! Settings in which a false claim of a paper is evaluated again. The files in `papers/study/` have
 //! two lists of settings: settings that reproduce an artifact on purpose, and causes. An artifact
 //! is an effect in printed numbers that comes from the paper's simulator, its method or misprints,
-//! not from the algorithm. A cause is a setting in which a claim is true, although it is false
-//! under the profile `linux`. The changes that this setting makes may therefore be the reason why
-//! the claim is false under `linux`.
+//! not from the algorithm. A cause is a setting in which a claim is true, although the claim is
+//! false under the profile `linux`. The claim may therefore be false under `linux` because `linux`
+//! lacks the changes that this setting makes.
 //!
 //! The settings of an artifact are overrides of a built-in scenario. The paper's data file
 //! describes these settings as text, in the artifact's key `reproduce`.

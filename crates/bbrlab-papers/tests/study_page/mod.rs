@@ -270,12 +270,14 @@ fn unstated(paper: &Paper, claims: &[&Value], explanations: &Value) -> String {
     }
     let mut out = String::from(
         "\n## Unstated parameters\n\n\
-         The paper leaves these parameters open. Each alternative was run alone, with the first seed.",
+         The paper does not state these parameters. For each alternative value of a parameter, the experiment was run \
+         once, with the first seed and with only this parameter changed.",
     );
     if !rows.is_empty() {
         out.push_str(
             " The fraction after a claim is the share of the study's seeds in which the claim is true with the chosen \
-             value. If the fraction is neither 0 nor 1, the change may be chance.",
+             value. If the fraction is neither 0 nor 1, the claim's truth depends on the seed, and its change with the alternative may \
+             be chance.",
         );
     }
     out.push_str("\n\n");

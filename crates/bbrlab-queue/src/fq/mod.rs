@@ -1,7 +1,8 @@
 //! `fq` as the discipline of a router: a queue for each flow, served in turn, within three bands.
 //!
-//! In a host, `fq` paces the packets of sockets. In a router, packets have no socket and are not
-//! paced. In a router, `fq` is only deficit round robin, with new flows first and a limit per flow.
+//! In a host, `fq` paces the packets of sockets. In a router, packets have no socket, and `fq` does
+//! not pace them. `fq` then serves the flows of each band by deficit round robin, with new flows
+//! first, and limits the packets per flow.
 //!
 //! ```text
 //! enqueue   nothing waits, or only a few packets that met an idle link: fast path, first in, first out

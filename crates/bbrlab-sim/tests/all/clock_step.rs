@@ -1,5 +1,7 @@
-//! With a coarse clock (`clock_step`), events that fall between two steps happen at the later step;
-//! with steps below 500 ns, often one step after that. A coarse clock has no other effect.
+//! With a coarse clock (`clock_step`), an event that falls between two steps happens at the later
+//! step. With steps below 500 ns, the event often happens one step after the later step, because
+//! the timers of the emulated network cannot be set for less than 500 ns. A coarse clock has no
+//! other effect.
 
 use crate::scenario_text::results;
 

@@ -11,8 +11,8 @@ fn run(text: &str) -> RunSummary {
     result(text).summary
 }
 
-/// Returns a path of 50 Mbit/s whose delay is random in each direction, so that packets and ACKs
-/// arrive out of order.
+/// Returns a scenario with one flow of `cc` on a path of 50 Mbit/s. The delay of the path is random
+/// in each direction, so packets and ACKs arrive out of order.
 fn jitter(cc: &str, seed: u64, seconds: u32) -> String {
     format!(
         r#"

@@ -43,8 +43,9 @@ fn goodputs(run: &RunSummary) -> [f64; 2] {
 
 #[test]
 fn prague_gets_more_than_cubic_and_waits_less() {
-    // A packet takes 1.2 ms on 10 Mbit/s, longer than the step threshold of 1 ms. The measured
-    // discipline did not apply the threshold to queues below a minimum length, so the test sets
+    // A packet takes 1.2 ms on 10 Mbit/s, longer than the step threshold of 1 ms. In the
+    // measurements of 2020 that `docs/algorithms/prague.md` compares with the simulator, `dualpi2`
+    // did not apply the threshold to queues below a minimum length. The test therefore sets
     // `min_qlen_step` at 10 Mbit/s.
     for (rate, queue) in [("50Mbit/s", ""), ("10Mbit/s", ", min_qlen_step = 2")] {
         for rtt_ms in [10, 20, 80] {

@@ -201,8 +201,8 @@ impl Sender {
     }
 
     /// Sets cwnd and the pacing rate as [`Self::avoid_congestion`] does, at a predicted ACK (see
-    /// `predicted.rs`). Such an ACK acknowledges data while no packet is lost, SACKed or
-    /// retransmitted, so no reduction of cwnd is in progress.
+    /// `predicted.rs`). A predicted ACK acknowledges data, so it may raise cwnd. The recovery state
+    /// is Open at a predicted ACK, so no reduction of cwnd is in progress.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

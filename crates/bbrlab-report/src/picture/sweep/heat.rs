@@ -128,8 +128,8 @@ impl Values {
 ///
 /// # Errors
 /// Fails if a metric or a key is unknown, if a key has too many values, or if no cell has a value.
-/// Also fails if a cell would contain several sweep points or groups of flows, or if the size has
-/// no space for the cells.
+/// Also fails if a cell would contain several sweep points or groups of flows, or if the picture's
+/// size in `choice` has no space for the cells.
 pub(super) fn heat_maps(
     title: &str,
     points: &Points,

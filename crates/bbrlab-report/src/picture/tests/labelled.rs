@@ -295,10 +295,11 @@ fn the_values_of_a_key_that_names_a_group_stand_for_the_group() {
     assert_eq!(of(&["bbr1", "bbr3"], None).entries, ["bbr1", "bbr3"]);
     let of_other = of(&["cubic"], None);
     assert_eq!(of_other.entries, ["flows[0].cc bbr1", "flows[0].cc bbr3", "cubic"]);
-    // If a scatter plot draws only one group of flows, the title above the panel names this group,
-    // so `entries` contains the group's name. If the group "bbr1" is chosen, its name is "bbr1". If
-    // no group is chosen, the name is "flows[0]", and the legend explains the colours of "bbr1" and
-    // "bbr3".
+    // If a scatter plot draws only one group of flows, the title above the panel names this group.
+    // The user's texts may replace this name like the name of a legend entry, so `entries` contains
+    // the name. In the first plot below, the group "bbr1" is chosen, so the title says "bbr1". In
+    // the second plot, no group is chosen. The title says "flows[0]", and the legend explains the
+    // colours of "bbr1" and "bbr3".
     let delay = Some("queue_delay_ms.mean");
     assert_eq!(of(&["bbr1"], delay).entries, ["bbr1"]);
     assert_eq!(of(&[], delay).entries, ["bbr1", "bbr3", "flows[0]"]);

@@ -215,8 +215,8 @@ impl Queue {
     /// which has an entry for each slot, also for those of plain skbs. (Without SACK, a duplicate
     /// or partial ACK marks the first skb lost but does not put it into the linked lists, so a lost
     /// skb can still be plain.) `tags` are the skb's tags before the retransmission. Returns the
-    /// number of transmissions of the skb before this retransmission, which is equal to the new
-    /// count.
+    /// skb's number of retransmissions, including this one. This number is also the number of
+    /// transmissions before this one: the first transmission and all earlier retransmissions.
     #[cold]
     fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
         let own = self.new_links_of(id);
