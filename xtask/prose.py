@@ -18,7 +18,8 @@ otherwise 0.
 """
 import argparse, collections, fnmatch, io, pathlib, random, re, subprocess, sys, tokenize
 
-# Words per sentence, paragraph and table cell; semicolons and relative clauses per sentence.
+# The largest accepted numbers of words per sentence, paragraph and table cell, and of semicolons and relative clauses
+# per sentence.
 SENTENCE, PARAGRAPH, CELL, SEMICOLONS, RELATIVES = 35, 90, 60, 2, 3
 COLUMNS = {".rs": 100, ".md": 120, ".py": 120, ".toml": 120}
 EXCEPTIONS = pathlib.Path(__file__).with_name("prose-exceptions.txt")

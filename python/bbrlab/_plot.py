@@ -150,9 +150,9 @@ LEGEND_ROWS = 2
 """A legend above the axes that would have more rows than this gets smaller letters or begins farther left."""
 
 TITLE_GAP = 8
-"""The distance in points (1/72 inch) from the axes to a legend above them. With several panels, the height of their
-titles is added to this distance. With one panel, a legend that begins at the left end of the axes has no distance from
-them, and a legend that begins farther left has this distance."""
+"""The distance in points (1/72 inch) from the axes, or from the titles of several panels, to a legend above them.
+
+Exception: with one panel, a legend that begins at the left end of the axes touches them, without this distance."""
 
 DASHES: tuple[Literal["-", "--", ":", "-."], ...] = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")

@@ -39,7 +39,7 @@ class Result:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """The document `summary.json`, with a list of dicts for flows, groups and links."""
+        """The document `summary.json`. Flows, groups and links are three lists, each with a dict per element."""
         return self._records.summary()
 
     @property

@@ -1,5 +1,5 @@
-//! Tips for flags that do not exist: keys of scenarios, which `--set` changes, and flags of other
-//! subcommands.
+//! Tips in the error message for an unknown flag. A tip names the scenario's key that the user can
+//! set with `--set`, or the other subcommands that have the flag.
 
 use std::ffi::OsString;
 

@@ -167,11 +167,11 @@ const QUIET_ROW_BYTES: f64 = 1.5;
 /// Bytes on disk of a compressed row of a flow with many changes since the previous row.
 const BUSY_ROW_BYTES: f64 = 30.0;
 
-// The unit of work is the time of one event in a run of one flow: 34 ns in these measurements. The
-// times in the comments below are user plus system time of `bbrlab run --no-pictures --jobs 1` on a
-// Xeon at 2.9 GHz. Each time is from the faster of two runs, minus the time of a run without the
-// measured work. `cpu_s` in the results covers events, the setup of flows and the recording of
-// rows, but not the writing of files.
+// The unit of work is the time of one event in a run of one flow: 34 ns on the machine of the
+// measurements, a Xeon at 2.9 GHz. The times in the comments below were measured on this machine,
+// as user plus system time of `bbrlab run --no-pictures --jobs 1`. Each time is from the faster of
+// two runs, minus the time of a run without the measured work. `cpu_s` in the results covers
+// events, the setup of flows and the recording of rows, but not the writing of files.
 
 /// The work of recording and writing one row of the series of flows: 0.15 us to record and 0.5 to
 /// 1.2 us to write.

@@ -36,9 +36,9 @@ pub struct SocketLimit {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SocketWindow {
     /// The lower and the upper bound of the number of bytes. The bounds differ only if the sender's
-    /// buffer sets the limit: after this buffer was full, the sender writes again only when at most
-    /// two thirds of the buffer are in use, and the amount of data in the buffer limits the bytes
-    /// in flight.
+    /// buffer sets the limit. After this buffer was full, the sender writes again only when at most
+    /// two thirds of the buffer are in use. The amount of data in the buffer, which limits the
+    /// bytes in flight, therefore changes during the run.
     pub(crate) bytes: [f64; 2],
     /// The key of `[stack]` that sets the size of the buffer or receive window from which these
     /// bounds follow.

@@ -44,7 +44,8 @@
 //! | `queue.rs` | the comparison of the four structures, and the interface | |
 //! | `key.rs` | the order of events | |
 //!
-//! The heads of lanes 0 and 1 are in no tournament, because `queue.rs` compares them directly. If all flows share one path, there are only two lanes: one for data and one for ACKs.
+//! The heads of lanes 0 and 1 are in no tournament, because `queue.rs` compares them directly. If
+//! all flows share one path, there are only two lanes: one for data and one for ACKs.
 //!
 //! A binary heap alone would return the events in the same order as this queue. `tests/order.rs`
 //! compares both on random events, `examples/queue_speed.rs` measures both, and

@@ -225,8 +225,8 @@ mod tests {
         assert_eq!(nothing.difference, 0.0);
     }
 
-    /// 15 and 91 drops differ by 76, which is divided by the smallest divisor, 130 packets, as the
-    /// explanation says.
+    /// 15 and 91 drops differ by 76. This difference is divided by the smallest divisor for counts
+    /// of packets, 130. The text of [`explain_differences`] must state this divisor.
     #[test]
     fn few_drops_are_in_percent_of_the_number_in_the_explanation() {
         let drops = LinuxComparison::new(Metric::Drops, None, &[15.0], &[91.0]).unwrap();

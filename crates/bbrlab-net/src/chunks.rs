@@ -1,9 +1,9 @@
 //! FIFO queues of `Copy` values, in chunks of memory that the queues share.
 //!
-//! A queue takes a chunk from a free list when its last chunk is full, and returns a chunk when all
-//! its values have been removed. The chunk returned last is reused first. New values therefore go
-//! to memory that was read just before and is still in the cache. A ring buffer of 2^n slots would
-//! use all its slots in turn, even if it holds few values.
+//! A queue takes a chunk from a free list when the queue's last chunk is full. The queue returns a
+//! chunk when all values in the chunk have been removed. The chunk returned last is reused first.
+//! New values therefore go to memory that was read just before and is still in the cache. A ring
+//! buffer of 2^n slots would use all its slots in turn, even if it holds few values.
 //!
 //! Memory never shrinks. The memory has space for at least the largest number of chunks that all
 //! queues together have used at once, and for at most twice this number. An empty queue has no

@@ -1,9 +1,10 @@
 //! Judges a paper's claims about an experiment from the experiment's runs. A claim that is false in
-//! these runs is also evaluated on other runs. If the claim was expected to be an artifact of the
-//! paper's setup, the other runs have the settings that should show the artifact. For other claims,
-//! the other runs have settings with which the claim may be true. If the claim is true with such a
-//! setting, the values that the setting replaces are a possible cause of the claim's failure in the
-//! first runs.
+//! these runs is also evaluated on other runs.
+//!
+//! If the claim was expected to be an artifact of the paper's setup, the other runs have the
+//! settings that should show the artifact. For other claims, the other runs have settings with
+//! which the claim may be true. If the claim is true with such a setting, the values that the
+//! setting replaces are a possible cause of the claim's failure in the first runs.
 
 use std::path::PathBuf;
 

@@ -155,8 +155,9 @@ impl Turns {
         turn.deficit = turn.deficit.saturating_sub_unsigned(wire_bytes);
     }
 
-    /// Called when the queue `at` is to be served, but is empty. Makes a new queue the last old
-    /// queue, if there are old queues; otherwise removes the queue from its ring.
+    /// Called when the queue `at` is to be served, but is empty. Removes the queue from its ring.
+    /// If this ring is the ring of new queues, and the ring of old queues is not empty, adds the
+    /// queue to the end of the ring of old queues.
     pub(crate) fn found_empty(&mut self, at: u32) {
         let is_new = !self.new.is_empty();
         let ring = if is_new { &mut self.new } else { &mut self.old };

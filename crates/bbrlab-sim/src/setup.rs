@@ -69,8 +69,9 @@ impl ClassSetup {
 /// Returns the settings of a class of flows.
 ///
 /// # Errors
-/// Fails if the congestion control rejects its parameters (not in a checked scenario), or if a
-/// custom congestion control is not among `controls`.
+/// Fails if a custom congestion control is not among `controls`, or if the simulator cannot imitate
+/// a congestion control of ns-3 with its parameters. Also fails if a built-in congestion control
+/// rejects its parameters; this cannot happen if the scenario was checked.
 pub(crate) fn class(
     run: &Run,
     class: &FlowClass,

@@ -12,7 +12,7 @@ crate::settings! {
             "what `sndbuf` and `rcvbuf` count. `\"memory\"`: bytes of memory; a buffer has twice the given size, and the \
              receiver's window begins small and grows. `\"payload\"`: bytes of payload. In a send buffer, sent bytes that \
              are not acknowledged and unsent bytes count. From the start, the receiver's window is the whole receive \
-             buffer; a receive buffer with `auto` has 64 MiB";
+             buffer; with `auto`, this is the maximum of `tcp_rmem`, 64 MiB by default";
         /// Linux delays short segments, except with `TCP_NODELAY`.
         pub nagle: bool = true, "nagle", "0.1.0",
             "Nagle's algorithm may hold a short segment back";

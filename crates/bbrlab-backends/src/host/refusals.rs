@@ -1,6 +1,6 @@
-//! Lists the parts of a run that the machine's kernel does not support, or that the files of
-//! `script.rs` cannot express. The emulator uses the simulator's code for links, so it supports
-//! nearly all keys of links.
+//! Lists the parts of a run that the machine's kernel does not support, or that cannot be expressed
+//! in the files that `script.rs` writes. The emulator uses the simulator's code for links, so it
+//! supports nearly all keys of links.
 //!
 //! This file names every field of stacks and links, so a new field is a compile error until this
 //! file names the new field, too. Values that the back end would ignore are refused.

@@ -67,7 +67,7 @@ impl Replay {
         if self.digest.is_some() && digest != self.digest {
             let [found, expected] = [digest, self.digest.clone()].map(Option::unwrap_or_default);
             let reason = format!(
-                "computed again, the run has the digest {found}, expected {expected} as in summary.json: another version of bbrlab computed the results; `bbrlab run {}` computes it again",
+                "the simulation of this run has the digest {found}, expected {expected} as in summary.json: another version of bbrlab computed the results; to recompute them, use `bbrlab run {}`",
                 self.shown
             );
             return Err(failed(reason).into());

@@ -110,7 +110,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("every-ack", "", "cc = \"cubic\"; [stack]; mss = \"536B\"", ""),
     ("two-way", "reverse_rate = \"5Mbit/s\"; reverse_buffer = \"50pkt\"", "cc = \"cubic\"", ""),
     ("access-links", "", "cc = \"cubic\"; count = 3; [access]; rate = \"3Mbit/s\"; buffer = \"20pkt\"", ""),
-    // In the following cases, the source or the window limits the flows.
+    // In the following cases, the data, the rate, the duration or the window of flows is limited.
     ("small-transfers", "", "cc = \"cubic\"; count = 60; start_step = \"80ms\"; bytes = \"100KB\"", ""),
     ("stopped", "", "cc = \"cubic\"; stop = \"1s\"", "packets disk"),
     ("one-megabyte", "", "cc = \"bbr3\"; bytes = \"1MB\"", ""),

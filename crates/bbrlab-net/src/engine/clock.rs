@@ -74,10 +74,11 @@ mod tests {
     fn a_timer_is_noticed_at_the_next_step_or_one_later() {
         // A timer that is due exactly on a step happens at this step, whatever the clock's phase.
         assert_eq!(notice(256, 200, 512), (512, 200));
-        // The clock passes the next step before the timer fires.
+        // At the reading 256, 200 ns of the step have passed. The timer is set for 100 ns and fires
+        // 300 ns after the step: one step (to the reading 512) and 44 ns.
         assert_eq!(notice(256, 200, 256 + 100), (512, 44));
-        // The clock does not pass the next step before the timer fires, so the timer is set again,
-        // for 500 ns.
+        // The timer fires 100 + 100 = 200 ns after the step. The reading is still 256, so the timer
+        // is set again, for 500 ns, and fires 700 ns after the step.
         assert_eq!(notice(256, 100, 256 + 100), (256 + 512, 700 - 512));
         // Here, too, the timer is set again for 500 ns. The timer then fires after the next step
         // and before the step after it, so the event happens at the next step.

@@ -55,7 +55,7 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Records a packet and sends it on, as [`Network::send`] does.
+    /// Records a packet. After that, sends the packet in the same way as [`Network::send`].
     #[cold]
     #[inline(never)]
     pub(super) fn send_recorded(

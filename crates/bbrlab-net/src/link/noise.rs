@@ -25,7 +25,9 @@ const EXP_MINUS_12: u64 = 113_340_712_816_370;
 const WIFI_SHORT: Span = Span::from_millis(1);
 const WIFI_LONG: Span = Span::from_micros(7500);
 
-/// The effects on a packet after its departure, except jitter and reordering.
+/// Random delay as in netem or as on Wi-Fi, duplication and corruption of a packet after its
+/// departure. [`super::Impairments`] itself handles the other effects, such as uniform jitter and
+/// reordering.
 #[derive(Debug)]
 pub(crate) struct Noise {
     delay: Option<Delay>,

@@ -5,9 +5,9 @@
 //! dropped and when it departs, so no departure event is needed.
 //!
 //! No result depends on when the link records an arrival and a departure, so the link first enters
-//! both in a ledger, as one entry per accepted packet. Settling the ledger updates the statistics,
-//! the flow's counts and the digest for many packets at once. The ledger is settled when one of
-//! these values is read, or when the ledger has grown long.
+//! both in a ledger, as one entry per accepted packet. Settling the ledger updates the link's
+//! statistics, the flows' counts of bytes and the digest for many packets at once. The ledger is
+//! settled when one of these values is read, or when the ledger has grown long.
 //!
 //! The ledger's entries are settled in the order of their times. Departures come before arrivals at
 //! the same time, as on any other link. A packet that finds the buffer full never enters the
@@ -43,7 +43,8 @@ pub(crate) struct Admission {
 }
 
 /// An accepted packet whose departure is not settled yet (not yet in the statistics). The packet's
-/// service begins when the packet of the previous entry departs.
+/// service begins when the packet of the previous entry departs or, if the link is idle, when the
+/// packet arrives.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     at: Time,

@@ -2,8 +2,9 @@
 //! packet's fate: departed, dropped or marked.
 //!
 //! The link requests a packet from the discipline when the link becomes free, or when a packet
-//! arrives at the idle link. While packets are waiting, each service begins at the computed end of
-//! the previous service, even if the link's timer fires slightly later.
+//! arrives at the idle link. The link becomes free when its timer fires. As in the log, the timer
+//! may fire up to `LATE_NS` after the computed end of a service. If a packet waits then, its
+//! service begins at the computed end of the previous service, not when the timer fires.
 
 use std::collections::VecDeque;
 

@@ -218,8 +218,8 @@ fn verdict_on(
         }
     };
     // The reason names only the setting that makes the claim true. If no setting makes the claim
-    // true, the reason names all settings that were tried, except possible causes in which the
-    // claim could not be evaluated.
+    // true, the reason names all settings that were tried. Exception: if the claim was not expected
+    // to be an artifact, settings with which the claim could not be evaluated are left out.
     let telling = under.iter().filter(|it| shown.is_none_or(|shown| std::ptr::eq(shown, *it)));
     let switched = match claim.expected {
         Expected::Artifact => telling.map(as_artifact).collect(),

@@ -271,7 +271,7 @@ fn unstated(paper: &Paper, claims: &[&Value], explanations: &Value) -> String {
     let mut out = String::from(
         "\n## Unstated parameters\n\n\
          The paper does not state these parameters. For each alternative value of a parameter, the experiment was run \
-         once, with the first seed and with only this parameter changed.",
+         with the first seed only, and only this parameter was changed.",
     );
     if !rows.is_empty() {
         out.push_str(

@@ -252,9 +252,10 @@ mod tests {
     fn other_flows_are_passed_over() {
         let packets = [(0, Some(ack(1))), (1, Some(ack(1))), (0, Some(ack(2))), (0, Some(ack(3)))];
         assert_eq!(dropped(CakeAckFilter::Conservative, &packets), [0]);
-        // The two assertions below have two ACKs of a flow with a packet between them. In the first
-        // of the two, this packet is of another flow; in the second, it is of the same flow. The
-        // older ACK is not directly before the newer one, so even the aggressive filter drops none.
+        // Each of the two assertions below has two ACKs of a flow, and a packet between them. In
+        // the first assertion, this packet belongs to another flow; in the second, to the same
+        // flow. The older ACK is not directly before the newer one, so even the aggressive filter
+        // drops none.
         let packets = [(0, Some(ack(1))), (1, None), (0, Some(ack(2)))];
         assert_eq!(dropped(CakeAckFilter::Aggressive, &packets), [0; 0]);
         assert_eq!(

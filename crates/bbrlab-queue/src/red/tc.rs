@@ -80,8 +80,9 @@ fn saturated(value: u64) -> u32 {
 /// Returns the `wlog` of the fastest average with which a burst that arrives at an empty queue is
 /// queued without a drop. Linux: `tc_red_eval_ewma`.
 ///
-/// After `burst` packets that all stay in the queue the average must be below `min`:
-/// `burst + 1 - min / avpkt <= (1 - (1 - W)^burst) / W`, where `W` is `2^-Wlog`.
+/// If `burst` packets of `avpkt` bytes arrive at an empty queue and stay there, `tc` estimates the
+/// average afterwards as `burst + 1 - (1 - (1 - W)^burst) / W` packets, where `W` is `2^-Wlog`.
+/// This average must be at most `min / avpkt`.
 fn wlog(min: u32, burst: u32, avpkt: u32) -> u32 {
     let wanted = (i128::from(burst) + 1) * i128::from(avpkt) - i128::from(min);
     let is_slow_enough = |wlog: &u32| {

@@ -52,11 +52,12 @@ impl Names {
         }
         let longest = axis.ticks.iter().map(|(_, name)| width_of(name, SMALL)).fold(0.0, f64::max);
         // In two rows, a name may be as wide as two distances between ticks, minus a gap. In the
-        // lower row, this width extends from 1.5 distances before the tick of the name to half a
-        // distance after it. In the upper row, it extends from half a distance before the tick to
-        // 1.5 distances after it. The axis ends half a distance after the last tick. A last name in
-        // the upper row therefore has only one distance minus the gap, and is cut off if it is
-        // wider.
+        // lower row, the space for a name extends from 1.5 distances before the name's tick to half
+        // a distance after the tick. In the upper row, the space extends from half a distance
+        // before the name's tick to 1.5 distances after the tick.
+        //
+        // The axis ends half a distance after the last tick. A last name in the upper row therefore
+        // has a space of only one distance minus the gap, and is cut off if it is wider.
         let room = 2.0 * width / (axis.high - axis.low) - BETWEEN;
         if longest <= room || room >= UPRIGHT_MOST {
             Self::TwoRows

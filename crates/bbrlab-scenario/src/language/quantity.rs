@@ -164,8 +164,9 @@ enum RateUnit<'a> {
     Unknown,
 }
 
-/// Classifies the unit of a rate. `bit`, `bit/s`, `bits/s`, `bps` and `b/s` with any prefix are
-/// bits; a capital `B`, or `byte`, is `PerhapsBytes`, which the caller reports as a mistake.
+/// Classifies the unit of a rate. A unit of `BITS` with any prefix, in upper or lower case, means
+/// bits. A unit of `BYTES`, which have a capital `B`, or of `BYTE_WORDS`, with any prefix, is
+/// `PerhapsBytes`; the caller reports such a unit as a mistake. Any other unit is `Unknown`.
 fn rate_unit(unit: &str) -> RateUnit<'_> {
     const BITS: [&str; 6] = ["bit/s", "bits/s", "bit", "bits", "bps", "b/s"];
     const BYTES: [&str; 4] = ["Bps", "BPS", "B/s", "B/S"];

@@ -458,7 +458,8 @@ fn flows_can_share_access_links() {
     assert_eq!(names, ["bottleneck", "lan", "dsl", "dsl.reverse"]);
     let class = &run.classes[0];
     // 30 ms minus 2 * (5 + 1 + 2) ms leaves 14 ms. Each side of the path gets a quarter of these
-    // 14 ms in each direction.
+    // 14 ms, 3.5 ms, in each direction. In the reverse direction, the last hop has the delays of
+    // the bottleneck (5 ms), of `lan` (1 ms) and of the left side (3.5 ms).
     let rest = Hop::Delay(Span::from_micros(3500));
     assert_eq!(class.forward, [rest, Hop::Link(1), Hop::Link(0), Hop::Link(2), rest]);
     assert_eq!(class.reverse, [rest, Hop::Link(3), Hop::Delay(Span::from_micros(9500))]);
@@ -596,9 +597,9 @@ fn what_a_flow_sends() {
     // Mbit/s.
     let load = arrivals("arrivals = { load = \"30%\" }\nbytes = \"14480B\"");
     assert!(load.gap.mean.abs_diff(15_140 * 8 * 1000 / 3) < 100, "{}", load.gap.mean);
-    // If sizes are given by points, their mean is exact, and a load is computed from this mean.
-    // Here the mean is 1,500 B: two packets, each with 66 B of headers. The load is 50 % of the
-    // link's rate: 5 Mbit/s.
+    // If sizes are given by points, their mean is exact. The gap between arrivals is computed from
+    // this mean and from `load`. Here the mean is 1,500 B: two packets, each with 66 B of headers.
+    // The load is 50 % of the link's rate: 5 Mbit/s.
     let points = "sizes = { distribution = \"cdf\", points = [[\"1KB\", 0.5], [\"3KB\", 1]] }";
     let load = arrivals(&format!("arrivals = {{ load = \"50%\" }}\n{points}"));
     assert_eq!((load.size.mean, load.size.max), (1500, 3000));

@@ -219,7 +219,8 @@ const OTHERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Returns all spellings of a table's keys: the values that the schema lists, and `others`.
+/// Returns lines that set keys of a table: a line `KEY = VALUE` for each value that the schema
+/// lists for a key, and the lines `others`.
 fn spellings(header: &str, others: &[&str]) -> Vec<String> {
     let schema = schema();
     let table = match header {

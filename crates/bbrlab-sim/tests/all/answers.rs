@@ -1,5 +1,6 @@
-//! The definitions of a run's results: totals over the time of the traffic, fairness while all
-//! flows are active, values of groups of flows, losses by cause.
+//! Tests that a run's results follow their definitions: totals from the first flow's start to the
+//! end of the traffic, fairness while all flows are active, values of groups of flows, losses by
+//! cause.
 
 use crate::scenario_text::results;
 use bbrlab_run::{Delays, FlowSummary, LinkSummary, RunResult, RunSummary};

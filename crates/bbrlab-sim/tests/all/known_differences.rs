@@ -78,9 +78,9 @@ fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lo
     }
 }
 
-/// BBRv1's rate grows by a quarter in each cycle of eight round trips. With the BDP of this test,
-/// 99 packets before the step, v2 and v3 probe every 63 round trips. v2's probe ends at 1.25 BDP of
-/// the old rate.
+/// After the link's rate has doubled, BBRv1's rate grows by a quarter in each cycle of eight round
+/// trips, until it fills the link. With the BDP of this test, 99 packets before the step, v2 and v3
+/// probe every 63 round trips. v2's probe ends at 1.25 BDP of the old rate.
 ///
 /// In the runs on Linux, the link's rate rose at 40 s and at 120 s. After these two steps, BBRv1
 /// took 0.7 and 0.6 s to fill the link, v2 3.6 and 6.8 s, v3 1.4 and 1.5 s. The seed determines at

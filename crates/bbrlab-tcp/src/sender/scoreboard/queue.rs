@@ -214,9 +214,11 @@ impl Queue {
     /// Counts the retransmission of a lost skb that is still plain. The count is stored in `links`,
     /// which has an entry for each slot, also for those of plain skbs. (Without SACK, a duplicate
     /// or partial ACK marks the first skb lost but does not put it into the linked lists, so a lost
-    /// skb can still be plain.) `tags` are the skb's tags before the retransmission. Returns the
-    /// skb's number of retransmissions, including this one. This number is also the number of
-    /// transmissions before this one: the first transmission and all earlier retransmissions.
+    /// skb can still be plain.) `tags` are the skb's tags before the retransmission.
+    ///
+    /// Returns the skb's number of retransmissions, including this one. This number is also the
+    /// number of transmissions before this one: the first transmission and all earlier
+    /// retransmissions.
     #[cold]
     fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
         let own = self.new_links_of(id);
