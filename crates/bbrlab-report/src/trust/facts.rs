@@ -422,9 +422,7 @@ pub(super) const FACTS: &[Fact] = &[
         Evidence::None,
         "the recorded runs on Linux have fixed delays only",
         FIDELITY,
-        &[
-            "The recorded runs have only dumbbells with a drop-tail bottleneck, fixed delays and few flows.",
-        ],
+        &["the links' delays do not change, except for reordered packets"],
     ),
     fact(
         (About::Path, "two links with a rate"),
