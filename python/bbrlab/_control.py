@@ -273,12 +273,12 @@ def _names_in(value: object) -> set[str]:
 
 
 def source_of(control: type[CongestionControl]) -> tuple[str, str | None, str | None]:
-    """Returns the origin of a class, the SHA-256 of its text, and the text.
+    """Returns a name for a class, the SHA-256 of its source text, and the source text.
 
-    The text contains the class and its base classes, each as the whole file that contains it. If a class was typed in a
-    notebook or at a prompt, the text contains its members instead. If Python does not find the source of a method, the
-    text contains the method's compiled code. Hash and text are None if a method has neither source nor compiled Python
-    code, such as a method that is written in C.
+    The name has the class's module and ends with "in Python". The text contains the class and its base classes, each as
+    the whole file that contains it. If a class was typed in a notebook or at a prompt, the text contains its members
+    instead. If Python does not find the source of a method, the text contains the method's compiled code. Hash and text
+    are None if a method has neither source nor compiled Python code, such as a method that is written in C.
     """
     name = f"{control.__module__}.{control.__qualname__} in Python"
     blocks: list[str] = []

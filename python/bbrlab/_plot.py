@@ -152,7 +152,7 @@ LEGEND_ROWS = 2
 TITLE_GAP = 8
 """The distance in points (1/72 inch) from the axes, or from the titles of several panels, to a legend above them.
 
-Exception: with one panel, a legend that begins at the left end of the axes touches them, without this distance."""
+Exception: with one panel, a legend that begins at the left end of the axes touches them."""
 
 DASHES: tuple[Literal["-", "--", ":", "-."], ...] = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -823,7 +823,8 @@ def _against_key(
                 rest = ", ".join(part.traits.get(trait, "") for trait in dashed)
                 colour = colours.setdefault(shown, len(colours))
                 style = styles.setdefault(rest, len(styles)) if hue is not None else colour // len(PALETTE)
-                # On paper without colours, marks alone distinguish the lines. Lines of one colour have different marks.
+                # Lines of the same colour have different marks. Without `hue`, lines of different colours also have
+                # different marks, up to eight lines, so that marks distinguish these lines on paper without colours.
                 mark = style if hue is not None else colour % len(PALETTE) + colour // len(PALETTE)
                 dots = _Dots(at[across.places[runs]], scale * line.values[runs]) if seeds and _has_seeds(runs, across.places) else None
                 mean, low, high = columns
@@ -1241,8 +1242,8 @@ def _axes(count: int, look: _Look, *, is_row: bool = False) -> npt.NDArray[Any]:
 
 
 def _thinned(line: _Line, most: int) -> _Line:
-    """Returns at most `most` points of a line. When a line is reduced, each stretch of time keeps its lowest and its
-    highest point."""
+    """Returns at most `most` points of a line. A line with more points is divided into parts with about equal numbers
+    of points, and each part keeps its lowest and its highest point."""
     if len(line.x) <= most:
         return line
     edges = np.linspace(0, len(line.x), max(most // 2, 1) + 1).astype(np.intp)

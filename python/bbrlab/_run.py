@@ -459,7 +459,8 @@ def _sets_repeat(sets: list[str | Mapping[str, Any]]) -> bool:
 def _check_lone_seed(scenario: Scenario, seed: int) -> None:
     """Checks that the argument `seed` of a sweep without the argument `seeds` is unambiguous.
 
-    Warns if each point has one run, because `seed` could be a mistake for `seeds`, the number of runs per point.
+    Warns if each point has one run and `seed` is above 1. In this case, `seed` could be a mistake for `seeds`, the
+    number of runs per point.
 
     Raises:
         UsageError: If the scenario has several seeds per point. In this case, `seed` could be the only seed to run, or

@@ -38,7 +38,7 @@ const USAGE: &str =
   profile instructions per packet, by group and by file
   growth  cost per packet against the number and the rate of flows; writes results/growth.json
   overheads cost of series, files, plots and a second worker; writes results/overheads.json
-  pgo     a release binary that is compiled with the profile of a training run; optional before a release
+  pgo     a release binary that is compiled with the profile of a training run; optional for a release
   mutants how many random changes of the code the tests detect; not part of `check`
   web     the page of `bbrlab lab`, in web/dist (needs Node); with --test, also its tests
   site    the documentation as a web site, in target/site/book; its links are checked

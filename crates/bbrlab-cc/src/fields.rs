@@ -33,7 +33,7 @@ macro_rules! fields {
         } computed {}
     } };
     (Conn, $make:ident $with:tt) => { $make! { $with
-        Conn, "A view of the sender, in which only the fields of `ctl` can be written" {
+        Conn, "A view of the sender. A congestion control may change only the fields of `ctl`" {
             clock_ns: u64, "clock_ns", "nanoseconds", "tcp_clock_cache", "TCP clock. In a simulation it starts at 32.768 s";
             wstamp_ns: u64, "wstamp_ns", "nanoseconds", "tcp_wstamp_ns", "Earliest departure time of the next packet";
             jiffies: u32, "jiffies", "jiffies", "tcp_jiffies32", "The kernel's tick counter, 32 bits; `hz` ticks are a second";

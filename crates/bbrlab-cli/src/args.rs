@@ -906,8 +906,8 @@ longer the median process took than the fastest, in percent. In the table of rat
 a case is the larger of two values: the noise in this call, and the noise in the document that --against names. A \
 difference of two speeds below the noise means nothing.
 
-Memory is the peak of the process, with 5 MB for the program \
-itself; it varies by about 1 MB between calls. The digest is a hash of what happened to every packet: equal digests \
+Memory is the largest amount that the process had at any time. About 5 MB of this amount are the program itself. The \
+amount varies by about 1 MB between calls. The digest is a hash of what happened to every packet: equal digests \
 mean equal results. `cargo xtask bench` counts instructions and cache misses with valgrind.";
 
 /// The help text of `ns3`.

@@ -73,8 +73,8 @@ pub(crate) fn starved(packets: f64) -> f64 {
 
 /// Returns how often the retransmission timer expires if a connection receives nothing for
 /// `silent_s` seconds. The timeouts are those of Linux for a SYN without an answer. The first five
-/// timeouts (1 + `tcp_syn_linear_timeouts`, which is 4) take one second each. Each later timeout is
-/// twice as long as the one before.
+/// timeouts take one second each: the very first one, and four more (`tcp_syn_linear_timeouts`).
+/// Each later timeout is twice as long as the one before.
 pub(crate) fn timeouts(silent_s: f64) -> f64 {
     const LINEAR: f64 = 4.0;
     if silent_s <= LINEAR { silent_s } else { LINEAR + (silent_s - LINEAR + 1.0).log2() }

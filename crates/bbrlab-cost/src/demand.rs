@@ -420,8 +420,8 @@ impl Ramp {
     }
 }
 
-/// Returns the highest rate of a schedule, or the mean rate of a trace, in bits per second. `None`
-/// if the rate is unlimited.
+/// Returns the highest rate of a schedule, a constant rate itself, or the mean rate of a trace, in
+/// bits per second. Returns `None` if the rate is unlimited.
 pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     match rate {
         Rate::Schedule(steps) => steps.iter().map(|(_, rate)| rate.0 as f64).reduce(f64::max),

@@ -14,8 +14,8 @@ fn scenario(text: &str) -> Scenario {
         .unwrap_or_else(|errors| panic!("{text}\n{errors}"))
 }
 
-/// Returns a scenario of 6 s with a 20 Mbit/s bottleneck and an RTT of 40 ms. In the arguments,
-/// `; ` ends a line.
+/// Returns a scenario of 6 s. The bottleneck has 20 Mbit/s unless `link` begins with another rate.
+/// The RTT is 40 ms unless `flow` begins with another RTT. In the arguments, `; ` ends a line.
 fn dumbbell(link: &str, flow: &str) -> String {
     let rate = if link.starts_with("rate =") { "" } else { "rate = \"20Mbit/s\"; " };
     let rtt = if flow.starts_with("rtt =") { "" } else { "rtt = \"40ms\"; " };

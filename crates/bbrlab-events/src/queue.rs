@@ -345,7 +345,7 @@ impl EventQueue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "runs for each packet of a paced sender; `timer` is a constant in each caller"
+        reason = "runs for each packet of a paced sender; `timer` is a constant there"
     )]
     pub fn arm(&mut self, flow: u32, timer: TimerId, at: Time, now: Time) {
         if timer == self.tournament_timer {

@@ -141,8 +141,7 @@ impl Devices {
 
 /// Waits until the program that opens the flows' sockets hands over the TUN devices in a message.
 /// After that, passes packets through the network of a run until the run ends or `is_over` becomes
-/// true.
-/// Returns `None` if `is_over` became true, or the program ended, before the run began.
+/// true. Returns `None` if `is_over` became true, or the program ended, before the run began.
 ///
 /// # Errors
 /// Fails if a device fails.

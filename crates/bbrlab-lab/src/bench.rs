@@ -275,7 +275,8 @@ impl BenchCase {
     }
 
     /// Returns the conditions of the benchmark case as text: congestion control, flows, rate, RTT,
-    /// buffer, `tso` and, unless it is one plain link, the path of the packets.
+    /// buffer and `tso`. The last part describes the path of the packets, and is missing if this
+    /// path is one plain link.
     #[must_use]
     pub fn title(&self) -> String {
         let Self { flows, rate, rtt_ms, buffer, tso, cc, path, .. } = self;

@@ -67,9 +67,10 @@ fn eight_points_drawn_at_random_agree_with_a_real_stack_in_every_metric() {
     assert_eq!(beyond(&report), Vec::<String>::new());
 }
 
-/// Linux has only five seeds per test point. If flows compete, the mean over five seeds may differ
-/// by chance from the mean over many seeds. Therefore up to 3 % of the comparisons of a metric, and
-/// one of the 28 comparisons of Jain's index, may exceed the tolerance.
+/// The reference has only five runs of the Linux kernel per test point, each with its own seed. If
+/// flows compete, the mean over five runs may differ by chance from the mean over many runs.
+/// Therefore up to 3 % of the comparisons of a metric, and one of the 28 comparisons of Jain's
+/// index, may exceed the tolerance.
 #[test]
 fn sixty_points_drawn_at_random_agree_with_a_real_stack() {
     let Some(reference) =

@@ -80,8 +80,8 @@ pub enum ArtifactCause {
     TrueUnderLinux,
     /// One switch: the claim is true with only this switch on, and false with only this switch off.
     Switch(String),
-    /// Any of several switches: each of them alone makes the claim true. For none of them is it
-    /// known that the claim needs this switch.
+    /// Any of several switches: each of them alone makes the claim true. None of them is known to
+    /// be needed.
     AnyOf {
         /// The switches that each make the claim true alone.
         enough: Vec<String>,

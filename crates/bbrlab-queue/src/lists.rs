@@ -1,6 +1,7 @@
 //! First-in, first-out lists of packets that share one store. The size of the store depends on the
 //! largest number of packets that waited at the same time in all lists together, not on the number
-//! of lists. Each list itself has only the slots of its first and last packet, and its bytes.
+//! of lists. A list itself consists only of two slot numbers, of its first and its last packet, and
+//! of its number of bytes.
 
 use crate::packet::Queued;
 

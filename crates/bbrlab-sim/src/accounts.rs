@@ -189,7 +189,7 @@ impl Accounts {
     }
 
     /// Ends the active time at `now` with the counts `totals`. `wire_bytes` is the number of the
-    /// flow's bytes that have departed until `now`. These bytes are counted at one link: the last
+    /// flow's bytes that have departed by `now`. These bytes are counted at one link: the last
     /// link of the flow's path that has a rate.
     pub(crate) fn end(&mut self, now: Time, totals: &Totals, wire_bytes: u64) {
         self.at_end = Some(Box::new(AtEnd {

@@ -135,9 +135,9 @@ impl Population {
         self.places.push(place);
     }
 
-    /// Adds the counts of all other slots to the counts of the first slot when the run ends at
-    /// `now`. If all flows of the class are over, sets the end of the first slot's active time to
-    /// the end of the last flow.
+    /// Adds the counts of the class's other slots (`places`) to the counts of the class's first
+    /// slot (`hub`) when the run ends at `now`. If all flows of the class are over, sets the end of
+    /// the first slot's active time to the end of the last flow.
     pub(crate) fn gather(&mut self, flows: &mut [Flow], losses: &mut [FlowLosses], now: Time) {
         let hub = self.hub as usize;
         let (head, tail) = flows.split_at_mut(hub + 1);

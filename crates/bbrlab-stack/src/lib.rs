@@ -1,10 +1,11 @@
 //! The configuration of a host's TCP as plain data. A scenario's `[stack]` is parsed into these
 //! types, which sender and receiver use unchanged.
 //!
-//! Apart from comparing settings, this crate has no behaviour. The doc comment of each type defines
-//! its values; the crate `bbrlab-tcp` implements them. `keys.rs` describes settings that are keys
-//! of `[stack]`. Such a setting has a row in a table (`crate::settings!`), which defines the
-//! struct's field and the key; the reader of scenarios derives the key from this row.
+//! Apart from comparing settings, this crate has no behaviour. The doc comment of each type states
+//! what the type's values mean; the crate `bbrlab-tcp` implements this behaviour. `keys.rs`
+//! describes settings that are keys of `[stack]`. Such a setting has a row in a table
+//! (`crate::settings!`), which defines the struct's field and the key; the reader of scenarios
+//! derives the key from this row.
 
 mod keys;
 mod socket;

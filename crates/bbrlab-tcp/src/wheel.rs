@@ -144,10 +144,10 @@ impl WheelTimer {
         is_moved.then_some(slot)
     }
 
-    /// Makes the next [`Self::set`] choose a new slot even if `expires` is unchanged, as if the
-    /// timer had been set for another jiffy meanwhile. That call of `set` must also be in the jiffy
-    /// `now_jiffies`. A slot that was chosen in this jiffy stays, because the new choice would be
-    /// equal.
+    /// After this call, the next [`Self::set`] chooses a new slot even if `expires` is unchanged,
+    /// as if the timer had been set for another jiffy meanwhile. That call of `set` must also be in
+    /// the jiffy `now_jiffies`. A slot that was chosen in this jiffy stays, because the new choice
+    /// would be equal.
     #[inline]
     pub fn forget_expiry(&mut self, now_jiffies: u32) {
         self.is_expiry_forgotten = self.chosen != now_jiffies;

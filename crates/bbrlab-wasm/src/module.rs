@@ -1,4 +1,4 @@
-//! Executes the calls that the worker makes to this module, and holds the run in progress.
+//! Executes the calls of the lab's web worker to this module, and holds the run in progress.
 
 use bbrlab_cost::Estimate;
 use bbrlab_run::{Run, RunSummary, RunsDocument};
@@ -15,8 +15,7 @@ use crate::packets;
 use crate::started::Started;
 use crate::text::{Mistake, ScenarioText};
 
-/// A call that the worker makes to this module. The input of [`Self::Check`] and [`Self::Begin`] is
-/// JSON.
+/// A call of the worker to this module. The input of [`Self::Check`] and [`Self::Begin`] is JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     /// Returns the texts that do not depend on a scenario.

@@ -113,8 +113,9 @@ impl Lab {
     }
 
     /// For each sweep in [`SWEEPS`], returns the CPU time per run, and the process's largest
-    /// resident memory while the sweep is run without plots. For a sweep with several points, also
-    /// returns the largest resident memory while a second process draws the sweep's plots.
+    /// resident memory while the sweep is run without plots. For a sweep with several points, a
+    /// second process draws the sweep's plots, and this function also returns the largest resident
+    /// memory of the second process.
     fn sweeps(&self) -> Result<Vec<Value>, String> {
         let mut rows = Vec::new();
         for (points, seeds) in SWEEPS {

@@ -34,7 +34,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         &["net/src/link/queue_length.rs", "net/src/link/delay_histogram.rs"],
     ),
     (
-        "link: admission, departure times, ledger, forwarding",
+        "link: admission, departure times, counts, forwarding",
         &["net/src/link/", "net/src/accounts.rs"],
     ),
     ("meter", &["sim/src/meter.rs", "sim/src/histogram.rs", "sim/src/series.rs"]),

@@ -31,7 +31,8 @@ const START: &str = "README.md";
 /// A link to one of these files leads to the start page in the book.
 const STARTS: [&str; 2] = ["README.md", "docs/SUMMARY.md"];
 
-/// Extensions of files to whose names `.txt` is not added, because a browser shows them.
+/// Extensions of files whose copies in the book keep their names, because a browser shows such
+/// files. `.txt` is added to the names of the copies of all other files.
 const SHOWN: [&str; 5] = ["png", "svg", "json", "html", "pdf"];
 
 /// Writes all pages into the book's source folder, and copies of the files that they link to.
@@ -74,18 +75,21 @@ fn copy_of(file: &Path) -> PathBuf {
     name.into()
 }
 
-/// A page whose links are adapted to the book.
+/// A page, and the paths with which its links are adapted to the book.
 struct Links<'a> {
     root: &'a Path,
+    /// For each page of the book, by its path in the repository: its path in the book.
     places: &'a BTreeMap<PathBuf, PathBuf>,
+    /// The page's path in the repository.
     page: &'a Path,
+    /// The page's path in the book.
     place: &'a Path,
     /// Files of the repository that pages link to.
     linked: &'a mut BTreeSet<PathBuf>,
 }
 
 impl Links<'_> {
-    /// Returns the page with its links adapted. Code blocks do not change.
+    /// Returns the page's text with its links adapted. Code blocks do not change.
     fn rewritten(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut is_code = false;

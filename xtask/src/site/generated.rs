@@ -130,9 +130,10 @@ fn reproduced(root: &Path, site: &Path, names: &[String]) -> Result<String, Stri
     // The site contains the report as one HTML page, so its Markdown must not become a page of the
     // book.
     fs::remove_file(&markdown).map_err(|error| format!("{}: {error}", markdown.display()))?;
-    let mut page = "Each figure is from runs with one seed, and follows its command. \
-                    [The report](reproduced.html) has the tables and verdicts too.\n"
-        .to_owned();
+    let mut page =
+        "Each figure is from runs with one seed. The command above a figure computes its \
+                    runs. [The report](reproduced.html) has the tables and verdicts too.\n"
+            .to_owned();
     if !names.is_empty() {
         let _ = write!(
             page,

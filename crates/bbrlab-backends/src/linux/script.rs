@@ -388,8 +388,8 @@ pub(super) fn memory_mib(run: &Run) -> u32 {
     let flows = run.flows.len() as u64;
     // 256 MiB of memory for the guest kernel are enough for links of 200 Mbit/s with buffers of 16
     // BDP. (This function does not read the RTT, on which the BDP also depends.) Limit of this
-    // estimate: if the buffers of all 16 sockets were full, 256 MiB would not be enough, because by
-    // default a send or receive buffer can grow to 64 MiB (`tcp_wmem`, `tcp_rmem`).
+    // estimate: if the socket buffers of 16 flows were full, 256 MiB would not be enough. By
+    // default, a send or receive buffer can grow to 64 MiB (`tcp_wmem`, `tcp_rmem`).
     if rate <= 200_000_000 && flows <= 16 { 256 } else { 1024 }
 }
 

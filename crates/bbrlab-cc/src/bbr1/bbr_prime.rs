@@ -1,6 +1,6 @@
-//! BBR', a variant whose drain phase ends only when the queue is drained.
+//! BBR', a variant whose phase with pacing gain 0.75 ends only when the queue is drained.
 //!
-//! BBR v1 leaves the phase with gain 0.75 after one minimum RTT even if the queue is not drained.
+//! BBR v1 leaves this phase after one minimum RTT even if the queue is not drained.
 //! BBR' has no such time limit: if other flows keep the queue full, BBR' stays in the 0.75 phase.
 //!
 //! Sources: [lanigan] 2.2.5.1 (after Zhang 2019 and the BBR draft of 2016), listing 2.1.

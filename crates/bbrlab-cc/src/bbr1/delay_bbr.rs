@@ -178,9 +178,9 @@ impl Bbr<DelayBbr> {
             self.leave_probe_rtt(conn, ctl, draw);
         } else if self.is_probe_rtt_over(conn) {
             // Inflight is still at least the BDP, although the pacing rate was 0.75 of the
-            // bandwidth for 200 ms and a round trip. The minimum RTT in the BDP is therefore too
-            // small: the path has become longer. (If the back-off limits cwnd to 0.75 BDP instead,
-            // inflight falls below the BDP first.)
+            // bandwidth for at least 200 ms and at least a round trip. The minimum RTT in the BDP
+            // is therefore too small: the path has become longer. (If the back-off limits cwnd to
+            // 0.75 BDP instead, inflight falls below the BDP first.)
             if self.variant.is_min_expired && self.variant.base_rtt_us != MinRtt::NONE {
                 self.min_rtt.us = self.variant.base_rtt_us;
             }

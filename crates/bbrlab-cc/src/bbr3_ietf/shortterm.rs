@@ -8,7 +8,7 @@ use super::{Bbr3Ietf, INFINITY};
 use crate::linux_int::before;
 
 /// The short-term bounds, and the deliveries and losses of the current loss round. A loss round is
-/// a round trip that restarts at its first loss.
+/// a round trip; the first loss in it postpones its end to one round trip after this loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShortTerm {
     /// `BBR.bw_shortterm` in bytes per second.
@@ -95,7 +95,8 @@ impl Bbr3Ietf {
             short.inflight_latest.max(percent_of(short.inflight_shortterm, BETA_PERCENT));
     }
 
-    /// Draft: `NoteLoss`. Records a loss. The first loss in a loss round restarts this round.
+    /// Draft: `NoteLoss`. Records a loss. The first loss in a loss round postpones
+    /// the end of this round to one round trip after the loss.
     pub(super) fn note_loss(&mut self, c: &Transport<'_>) {
         if !self.shortterm.is_loss_in_round {
             self.shortterm.loss_round_delivered_pkts = Some(c.conn.delivered);

@@ -6,8 +6,9 @@
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`, `cubic_root`: the steps. The table is derived from
 //! roots recorded from the kernel (`golden/core/cubicroot`, 12,500 arguments). From index 8 on,
 //! each entry is the only byte that reproduces these roots. Below index 8, an entry determines only
-//! the root of the number that equals its index, and several bytes give this root. Each of these
-//! entries is 64 times the root rounded to an integer, less 10; entry 0 is 0. Deviations: none.
+//! the root of the number that equals its index, and several bytes give this root. Entry 0 is 0.
+//! Each of the entries 1 to 7 is 64 r - 10; r is the cube root of the index, rounded to an integer.
+//! Deviations: none.
 
 use crate::linux_int::trunc_u32;
 

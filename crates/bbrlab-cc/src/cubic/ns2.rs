@@ -30,8 +30,8 @@ use crate::{AckSample, CaState, CongestionControl, Conn, Control, Draw, Hooks};
 /// Milliseconds per second. In the port of ns-2's CUBIC to ns-3: `HZ`.
 const HZ: u32 = 1000;
 
-/// The number of fraction bits of the moving average of segments per ACK, which is in 1/16. ns-2:
-/// `ACK_RATIO_SHIFT`.
+/// The number of fraction bits of [`CubicNs2::delayed_ack`], the moving average of segments per
+/// ACK. The unit of this average is 1/16 segment per ACK. ns-2: `ACK_RATIO_SHIFT`.
 const ACK_RATIO_SHIFT: u32 = 4;
 
 /// Largest number of segments by which cwnd grows in 100 ms above the plateau. ns-2:

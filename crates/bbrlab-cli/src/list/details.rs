@@ -39,9 +39,10 @@ impl Parameters {
         }
     }
 
-    /// Returns tables of the parameters. Parameters that belong to the same algorithms or queue
-    /// disciplines, with the same defaults, are in one table. A line above each table names these
-    /// algorithms or disciplines, unless `all`, the number of listed ones, is 1.
+    /// Returns tables of the parameters. Two parameters are in one table if both belong to exactly
+    /// the same algorithms or queue disciplines. A parameter with different defaults in two
+    /// algorithms counts as two parameters. A line above each table names the algorithms or
+    /// disciplines of the table, unless `all`, the number of listed ones, is 1.
     fn tables(&self, all: usize) -> String {
         let mut owners: Vec<&[&str]> = Vec::new();
         for parameter in &self.0 {

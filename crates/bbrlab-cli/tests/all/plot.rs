@@ -131,8 +131,8 @@ fn distributions_have_the_percentiles_of_the_table_and_what_packets_waited() {
         }
         longest.push((rows.last().unwrap().0, total));
     }
-    // While the rate is 2 Mbit/s, the queue of 200 packets divided by the rate is more than a
-    // second. No packet waited for more than a second, because the rate rises after a second.
+    // At 2 Mbit/s, the link needs 1.2 s to send a full queue of 200 packets. The rate is 2 Mbit/s
+    // for only one second, from 2 s to 3 s, so no packet waits much longer than one second.
     let (waited_ms, packets) = longest[0];
     let rtt_max_ms = run["flows"][0]["rtt_ms"]["max"].as_f64().unwrap();
     assert!(

@@ -46,8 +46,8 @@ fn the_share_of_bbr3_with_cubic_over_six_buffers() {
     for (one, other) in bbr3.iter().zip(&cubic) {
         assert!((one.1 + other.1 - 1.0).abs() < 1e-9, "{one:?} and {other:?}");
     }
-    // The answer: BBRv3's share is more than half in the shallowest buffer, and smaller in the
-    // deepest.
+    // The answer: BBRv3's share is more than half in the shallowest buffer. The share in the
+    // deepest buffer is smaller than the share in the shallowest buffer.
     assert!(bbr3[0].1 > 0.5 && bbr3[5].1 < bbr3[0].1, "{bbr3:?}");
     let metrics = document["groups"][0]["metrics"].as_object().unwrap();
     assert!(metrics.len() < 110, "{} metrics", metrics.len());

@@ -31,7 +31,8 @@ fn first_file(shell: &Shell, algorithm: &str) -> PathBuf {
     entries.map(|entry| entry.unwrap().path()).min().unwrap()
 }
 
-/// Checks the output, with counts and hashes masked, because they depend on the excerpts.
+/// Checks the output of `bbrlab` with the arguments `args`. Counts and hashes in the output are
+/// masked, because they change if the excerpts of recordings in the repository change.
 fn check_words(shell: &Shell, args: &[&str], expected: &Expect) {
     let here = fs::canonicalize(shell.folder()).unwrap();
     let words: Vec<String> = shell

@@ -9,9 +9,9 @@ use bbrlab_units::Time;
 /// Number of timers at each end of a flow.
 pub(crate) const TIMERS_PER_END: u8 = 2;
 
-/// The numbers of flows, links and lanes (delay lines), and two timers of each flow. The crate's
-/// queue stores the first timer in its tournament tree, and the second timer in its calendar queue.
-/// The plain heap uses only the numbers of flows and links.
+/// The parameters of an event queue. The fields `flows`, `links` and `lanes` are the number of
+/// flows, the number of links and the number of lanes (delay lines). The plain heap uses only
+/// `flows` and `links`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) flows: u32,
@@ -19,7 +19,9 @@ pub(crate) struct Size {
     /// The number of delay lines. With 0 delay lines, [`Queue::send`] inserts each packet as a
     /// separate event.
     pub(crate) lanes: u32,
+    /// The timer of each flow that the crate's queue stores in its tournament tree.
     pub(crate) tournament_timer: Option<TimerId>,
+    /// The timer of each flow that the crate's queue stores in its calendar queue.
     pub(crate) calendar_timer: Option<TimerId>,
 }
 

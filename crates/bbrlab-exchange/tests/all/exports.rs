@@ -237,6 +237,9 @@ fn packets_of_arriving_flows_have_their_classs_size() {
             longest = longest.max(u16::from_be_bytes([packet[16], packet[17]]) - 52);
         }
     }
-    assert!(!hosts.is_empty(), "no sender has an address above 10.0.0.2: no two flows of the class overlap");
+    assert!(
+        !hosts.is_empty(),
+        "no sender has an address above 10.0.0.2: no two flows of the class overlap"
+    );
     assert_eq!(longest, mss);
 }

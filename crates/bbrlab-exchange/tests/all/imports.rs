@@ -1,4 +1,4 @@
-//! Tests that import files in the way in which a user does, and check the results.
+//! Tests that import complete files and check the results.
 
 use std::fs;
 use std::path::{Path, PathBuf};

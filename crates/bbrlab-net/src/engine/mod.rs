@@ -519,7 +519,7 @@ impl<P: PacketData> Network<P> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "each caller passes constants, so `timer_id` is a constant, too"
+        reason = "for the pacing timer, `side` and `id` are constants, and so is the `TimerId`"
     )]
     pub(crate) fn arm(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
         self.queue.arm(flow.0, timer_id(side, id), at.max(self.now), self.due);

@@ -44,8 +44,8 @@ impl Handler<u32> for OneWay {
     }
 }
 
-/// Each flow's bytes are read when the flow ends. Reading them settles only one link, so the end of
-/// a flow takes the same time with 1 or 100,000 links.
+/// When a flow ends, the simulator calls `flow_wire_bytes`, which counts the flow's bytes that have
+/// departed. A call settles only one link, so a call takes the same time with 1 or 100,000 links.
 #[test]
 fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() {
     let mut net: Network<u32> = Network::new(1, 1);

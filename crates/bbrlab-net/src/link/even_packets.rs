@@ -1,10 +1,10 @@
 //! Decides from the time of the last departure whether a drop-tail buffer has space, while all
 //! packets in the buffer have one size.
 //!
-//! At a constant rate, packets of one size that wait for each other depart at equal intervals,
-//! except for a fraction of a nanosecond that the serialiser carries over. The number of packets
-//! still to depart therefore follows from the time left until the last departure; the ledger, which
-//! lists these packets (`plain.rs`), need not be read.
+//! At a constant rate, packets of one size that are transmitted without a pause depart at equal
+//! intervals, except for a fraction of a nanosecond that the serialiser carries over. The number of
+//! packets still to depart therefore follows from the time left until the last departure; the
+//! ledger, which lists these packets (`plain.rs`), need not be read.
 //!
 //! There is space if the time left is at most the time in which a full buffer departs, because the
 //! packet in transmission does not count in the buffer. The ledger is read in two cases: if the

@@ -109,8 +109,9 @@ fn a_duplicated_packet_arrives_twice_and_a_corrupt_one_reaches_no_application() 
     assert_eq!(net.flow_losses()[0].random, discarded as u64);
 }
 
-/// netem's delay is the link's delay plus a random distance, or 0 if this sum is negative. In this
-/// test, netem's delay is 20 ms plus a normal distance with a standard deviation of 15 ms.
+/// netem's delay is the link's delay plus a random part, or 0 if this sum is negative. In this
+/// test, the link's delay is 20 ms. The random part is normally distributed, with a mean of 0 and a
+/// standard deviation of 15 ms.
 #[test]
 fn a_netem_delay_is_around_the_delay_of_the_link_and_never_negative() {
     let own = 20_000_000;

@@ -99,8 +99,8 @@ pub fn packets(episode: &Episode) -> Result<Vec<PacketRow>, LogError> {
 /// Replays the recorded episodes of a folder: those that `only` names, or all if `only` is empty.
 /// Episodes with unsupported settings are omitted, and the report lists them.
 ///
-/// # Errors Fails if the folder is damaged, or if `only` has a name that no episode of the folder
-/// has.
+/// # Errors
+/// Fails if the folder is damaged, or if `only` has a name that no episode of the folder has.
 pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, LogError> {
     let Episodes { known: all, mut unsupported } = episodes(dir)?;
     let listed = all.iter().map(|episode| &episode.name);

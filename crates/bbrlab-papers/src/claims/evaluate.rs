@@ -65,7 +65,7 @@ pub(crate) type Point = Vec<(String, Value)>;
 pub(crate) struct Asked {
     /// The metric's name.
     pub(crate) metric: String,
-    /// The given keys.
+    /// The keys with which the metric was looked up.
     pub(crate) at: Point,
     /// The value found.
     pub(crate) value: f64,

@@ -85,8 +85,9 @@ pub struct Judged {
     /// The claim's result under the profile `linux`; `None` for an undecidable claim, and for a
     /// claim without a verdict.
     pub evaluation: Option<ClaimEvaluation>,
-    /// The claim's results in other settings: the settings of its artifacts if the data file
-    /// expects an artifact, otherwise the possible causes of the claim's failure.
+    /// The claim's results in other settings. If the data file expects an artifact, these are
+    /// settings that should reproduce the claim's artifacts. Otherwise, these are settings that may
+    /// explain why the claim is false.
     pub under: Vec<UnderSetting>,
     /// Exact 95 % confidence interval of the share of seeds in which the claim is true under
     /// `linux`.
@@ -437,10 +438,11 @@ mod tests {
         }
     }
 
-    /// Compares the verdict on a claim with `expected`: the name of the verdict, in brackets the
-    /// interval (95 %) of the share of seeds with which the claim is true, and the reason. After
-    /// each result, the reason has metric values in brackets. If the claim is false at a point,
-    /// these are the values at that point.
+    /// Writes the verdict on a claim as text, and compares this text with `expected`. The text
+    /// begins with the name of the verdict. The 95 % interval of the share of seeds with which the
+    /// claim is true follows in square brackets. The reason is last. After each result, the reason
+    /// has metric values in round brackets. If the claim is false at a point, these are the values
+    /// at that point.
     ///
     /// The verdict's reason can contain a text from the paper's data file: the value of the claim's
     /// key `reason`. This function replaces that text by `…`. `here` is whether the claim is true;

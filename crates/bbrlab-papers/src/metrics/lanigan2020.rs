@@ -59,8 +59,8 @@ fn place(_: &Experiment, run: &Run) -> Keys {
 
 /// Returns the swept buffer in BDP, or 1.5 if no buffer is swept. A buffer in packets is converted
 /// to BDP as in the thesis's script and rounded to a multiple of 0.5. In the script, packets have
-/// 536 bytes. The RTT in the script's BDP is twice the bottleneck's delay plus 2 ms, which
-/// is twice the delay of one access link.
+/// 536 bytes. The script's BDP is the rate times an RTT, and this RTT is a sum of two terms: twice
+/// the bottleneck's delay, and 2 ms. The 2 ms are twice the delay of one access link.
 #[expect(clippy::cast_precision_loss, reason = "rates in bit/s and delays in ns are below 2^53")]
 fn buffer_bdp(run: &Run) -> f64 {
     let rate = locate::bottleneck(run).and_then(|link| Some((link.rate.at_start()?, link.delay)));

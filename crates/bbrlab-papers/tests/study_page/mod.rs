@@ -276,8 +276,8 @@ fn unstated(paper: &Paper, claims: &[&Value], explanations: &Value) -> String {
     if !rows.is_empty() {
         out.push_str(
             " The fraction after a claim is the share of the study's seeds in which the claim is true with the chosen \
-             value. If the fraction is neither 0 nor 1, the claim's truth depends on the seed, and its change with the alternative may \
-             be chance.",
+             value. If the fraction is neither 0 nor 1, the claim's truth depends on the seed, and its change with the \
+             alternative may be chance.",
         );
     }
     out.push_str("\n\n");

@@ -383,8 +383,8 @@ mod tests {
     #[test]
     fn a_queue_below_two_packets_is_neither_dropped_nor_marked_by_the_law() {
         let mut queue = queue(DualPi2Params::DEFAULT, &[Ecn::NotEct; 4]);
-        // Every random number is 0, so the control law drops a packet if at least two other packets
-        // wait after this packet was removed from the queue.
+        // Every random number is 0, so the control law drops a packet that leaves the queue if at
+        // least two other packets are still waiting.
         check(&mut queue, 0, Draw(0), &expect!["0 dropped, 1 dropped, 2 sent, 3 sent"]);
     }
 

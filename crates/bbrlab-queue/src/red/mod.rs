@@ -10,7 +10,7 @@
 //! Deviations:
 //! 1. A packet that goes into service at once does not count against the limit. The limit may also
 //!    be in packets; in the kernel it is in bytes.
-//! 2. bbrlab accepts thresholds that have more than 32 bits when multiplied by `2^wlog`; the kernel
+//! 2. bbrlab accepts thresholds that have 32 bits or more when multiplied by `2^wlog`; the kernel
 //!    refuses such thresholds.
 //! 3. The timer of `adaptive` starts at the start of the run, not when the discipline is set up.
 

@@ -72,8 +72,9 @@ pub const GENERATOR: &str = "<meta name=\"generator\" content=\"bbrlab ";
 
 const STYLE: &str = include_str!("page.css");
 
-/// Returns the whole page as HTML. With a script, the page draws the runs of `drawn`; without a
-/// script, the page shows the pictures of the runs.
+/// Returns the whole page as HTML. If `script` is given and a section has runs in `drawn`, the page
+/// contains the script, which draws these runs in the browser. Otherwise, the page contains the
+/// pictures of the runs (`run_pictures`).
 #[must_use]
 pub fn page(
     title: &str,

@@ -29,8 +29,9 @@ pub fn is_drawn(start: &[u8]) -> bool {
     start.starts_with(PDF) || is_drawn_png(start) || is_drawn_svg(start)
 }
 
-/// Whether a PNG has a palette whose first colour is white, the most frequent colour of a sheet.
-/// Only the chunk with the resolution may be between the header and the palette.
+/// Whether a PNG has a palette whose first colour is white. In a PNG that bbrlab drew, the first
+/// colour of the palette is the most frequent colour, the white of the plot's background. Only the
+/// chunk with the resolution may be between the header and the palette.
 fn is_drawn_png(start: &[u8]) -> bool {
     let is_indexed = start.get(PNG_DEPTH..PNG_DEPTH + 2) == Some(&[8, 3]);
     let palette =

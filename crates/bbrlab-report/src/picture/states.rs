@@ -53,8 +53,9 @@ pub(crate) fn bands<'a>(
 /// The height of a row of the legend.
 pub(crate) const ROW: f64 = 18.0;
 
-/// The width of a coloured square with the space before its name, and the space after a name.
+/// The width of a coloured square, including the space between the square and the state's name.
 const SQUARE: f64 = 16.0;
+/// The width of the space between a state's name and the next coloured square.
 const BEHIND: f64 = 12.0;
 
 fn width(state: &str) -> f64 {

@@ -6,15 +6,16 @@
 //! (during the run, A.15 raises the rate tenfold, and A.16 lowers it to a tenth). A.14 needs a BDP
 //! below one packet and runs at 64 kbit/s x 40 ms.
 //!
-//! Where the draft contradicts itself (letters refer to `docs/algorithms/bbr3_ietf.md`):
+//! Where the draft contradicts itself (`docs/algorithms/bbr3_ietf.md` lists the contradictions a to
+//! u):
 //!
-//! - A.2 expects `full_bw_now` after an exit by loss; 5.3.1.3 sets only `full_bw_reached` (b). The
-//!   test prints `full_bw_now`, but does not require a value.
+//! - A.2 expects `full_bw_now` after an exit by loss; 5.3.1.3 sets only `full_bw_reached`
+//!   (contradiction b). The test prints `full_bw_now`, but does not require a value.
 //! - A.6 expects a new `inflight_longterm` "regardless of the application-limited state";
-//!   `HandleInflightTooHigh` changes it only if not application-limited (c). The test prints
-//!   whether the value changes, and accepts both.
-//! - A.7 expects that the flow stays "indefinitely" in its state; by 5.3.4.1 it enters `ProbeRTT`
-//!   from any state (i).
+//!   `HandleInflightTooHigh` changes it only if not application-limited (contradiction c). The test
+//!   prints whether the value changes, and accepts both.
+//! - A.7 expects that the flow stays "indefinitely" in its state. By 5.3.4.1, the flow enters
+//!   `ProbeRTT` from any state when the minimum RTT has not been updated for 5 s (contradiction i).
 //! - A.4: step 3 demands that inflight stays high. Reducing the link's bandwidth by 10 % does not
 //!   keep inflight high while the flow paces at half the bandwidth, so our test also triples the
 //!   delay.

@@ -17,7 +17,7 @@ use bbrlab_scenario::{Scenario, queues, sections};
 enum Effect {
     /// The digest of a run changes.
     Digest,
-    /// The results of the scenario's runs change, such as names or series, or the number of runs
+    /// Results of the scenario's runs, such as names or series, change, or the number of runs
     /// changes. The digests may stay equal.
     Record,
     /// The resolved run differs, for example in its title. Neither run is simulated.

@@ -232,9 +232,9 @@ fn acks_in_slots_delay_an_rtt_by_less_than_a_slot() {
     };
     let plain = rtt("delay = \"5ms\"");
     let slots = rtt("delay = \"5ms\"\nreverse_slot = \"4ms\"");
-    // ACKs leave only at the start of a slot or during it. The flow is slow. When an ACK arrives,
-    // the slot that was drawn before has therefore mostly begun already. Such an ACK causes the
-    // draw of a new slot, which begins 4 ms later, and waits for this slot.
+    // An ACK leaves when a slot begins. The flow is slow, so the slot that was drawn last has mostly
+    // begun already when an ACK arrives. Such an ACK causes the draw of a new slot, which begins 4
+    // ms later, and waits for this slot.
     assert!(slots.0 >= plain.0 && slots.2 < plain.2 + 4.1, "{plain:?} {slots:?}");
     assert!(slots.1 > plain.1 + 1.0 && slots.1 < plain.1 + 4.0, "{plain:?} {slots:?}");
 }

@@ -50,7 +50,8 @@ fn mean_jitter(delays_ms: &[f64]) -> f64 {
     mean(&estimates)
 }
 
-/// Runs 200 datagrams, one every 0.5 ms, over the links of `path`, each with a delay of 5 ms.
+/// Runs a flow that sends 200 datagrams, one every 0.5 ms, over the links of `path`. `links`
+/// defines these links; all callers give each link a delay of 5 ms.
 fn burst(links: &str, path: &str, keys: &str) -> RunResult {
     result(&format!(
         r#"

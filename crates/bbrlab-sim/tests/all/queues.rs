@@ -183,11 +183,12 @@ fn cake_shares_a_link_by_hosts_where_flows_have_the_same() {
     // flow backs off at losses and would get 47 % instead of a half. In the first case, each flow
     // has its own two hosts.
     are(shares("", ""), [20.0; 5]);
-    // In the second case, the four flows share one host at each end.
+    // In the second case, the four CUBIC flows share one host at each end.
     are(shares("host = \"A\"", "host = \"B\""), [20.0, 50.0, 50.0, 50.0, 50.0]);
-    // In the third case, one server sends to both hosts. `triple-isolate` uses the larger of the
-    // sender's and the receiver's number of flows. The server has five flows, more than either
-    // receiver, so the receivers' numbers of flows have no effect.
+    // In the third case, one server, host S, sends all five flows: one to host A and four to host
+    // B. `triple-isolate` uses the larger of the sender's and the receiver's number of flows. The
+    // server has five flows, more than either receiver, so the receivers' numbers of flows have no
+    // effect.
     let from_one = |host: &str| format!("host = \"{host}\"\nsender_host = \"S\"");
     are(shares(&from_one("A"), &from_one("B")), [20.0, 20.0, 50.0, 50.0, 20.0]);
 }

@@ -7,9 +7,10 @@
 //! ssthresh, including values that other files compute.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_cong_control`, `tcp_in_ack_event`,
-//! `tcp_set_ca_state`, `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`, `tcp_end_cwnd_reduction`,
+//! `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`, `tcp_end_cwnd_reduction`,
 //! `tcp_undo_cwnd_reduction`, `tcp_may_raise_cwnd`, `tcp_update_pacing_rate`, `tcp_init_transfer`;
-//! `net/ipv4/tcp_output.c`: `tcp_cwnd_validate`, `tcp_slow_start_after_idle_check`; RFC 6937 (PRR).
+//! `net/ipv4/tcp_output.c`: `tcp_cwnd_validate`; `net/ipv4/tcp_cong.c`: `tcp_set_ca_state`;
+//! `include/net/tcp.h`: `tcp_slow_start_after_idle_check`; RFC 6937 (PRR).
 //! Deviations: none.
 
 use bbrlab_cc::reno::current_ssthresh;

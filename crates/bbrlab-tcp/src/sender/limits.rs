@@ -1,9 +1,10 @@
 //! The limits of the sender. At any time, exactly one [`Limit`] applies: what the sender waits for
 //! before it can send more.
 //!
-//! The kernel's `tcp_chrono` has only busy, receive-window and send-buffer time. In this
-//! implementation, the busy time is divided into time limited by cwnd and by pacing, and time
-//! without data to send counts as limited by the application.
+//! The kernel's `tcp_chrono` has only busy, receive-window and send-buffer time. This
+//! implementation divides the busy time into two parts: the time limited by cwnd, and the time
+//! limited by pacing. In addition, this implementation counts the time without data to send, as
+//! time limited by the application.
 //!
 //! A paced sender spreads a window of data over the round trip. Pacing therefore delays a sender
 //! for most of the time, even if the receive window determines how much the sender sends.

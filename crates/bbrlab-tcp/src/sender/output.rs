@@ -15,8 +15,9 @@
 //! Deviations:
 //! 1. An skb leaves the host immediately unless it waits in `fq` or in a modelled device. If a host
 //!    has neither, TCP Small Queues never delay an skb. In Linux, several ACKs can arrive at one
-//!    instant. The earlier of these ACKs allow skbs, but TCP Small Queues hold these skbs back
-//!    until the last of the ACKs is processed: see `docs/fidelity.md`, `9_slot_reno`.
+//!    instant. The earlier ACKs then allow TCP to send skbs, but TCP Small Queues delay these skbs
+//!    until the last ACK is processed. In bbrlab, these skbs leave without this delay: see
+//!    `docs/fidelity.md`, `9_slot_reno`.
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{CaState, Conn, CwndEvent, PacingStatus};
@@ -190,9 +191,9 @@ impl Sender {
         }
     }
 
-    /// Sends new data, as far as pacing, cwnd and the peer's window allow it. The function is
-    /// separate from [`Self::on_pacing_timer`], so that a call saves only the registers that this
-    /// branch of `on_pacing_timer` uses.
+    /// Sends new data, as far as pacing, cwnd and the peer's window allow it. This function is one
+    /// of two branches of [`Self::on_pacing_timer`]. The function is not inlined, so that a call of
+    /// `on_pacing_timer` that takes this branch saves only the registers that this branch uses.
     #[inline(never)]
     fn push_new_when_due(&mut self, now: Time, host: &mut impl Host) {
         let stop = if self.sending == Sending::Segments {
@@ -284,8 +285,8 @@ impl Sender {
     }
 
     /// Records that cwnd is full. The caller must have found at least cwnd packets in flight. Each
-    /// caller stops sending for another reason than cwnd: no data is unsent, or pacing delays the
-    /// data.
+    /// caller stops sending for another reason than cwnd: there is no unsent data, or pacing delays
+    /// the data.
     #[inline(never)]
     pub(super) fn note_cwnd_full(&mut self) {
         self.validate_cwnd(true);

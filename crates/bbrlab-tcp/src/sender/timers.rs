@@ -247,8 +247,8 @@ impl XmitTimer {
         self.pending = TimerPurpose::LossProbe;
     }
 
-    /// Makes the next call that sets the timer choose a wheel slot again, even if the timer's jiffy
-    /// is unchanged: see [`WheelTimer::forget_expiry`].
+    /// After this call, the next call that sets the timer chooses a wheel slot again, even if the
+    /// timer is set for the same jiffy as before. See [`WheelTimer::forget_expiry`].
     #[inline]
     pub(super) fn forget_slot(&mut self, jiffies: u32) {
         self.wheel.forget_expiry(jiffies);
@@ -311,8 +311,9 @@ impl Sender {
     }
 
     /// Sets the timer for a retransmission timeout that is computed by RFC 6298; `when` is this
-    /// timeout in whole jiffies. The timer is not in the wheel: it fires exactly after the time
-    /// that [`Self::exact_rto_ns`] returns, even within a jiffy.
+    /// timeout in whole jiffies. The timer is not in the timer wheel. The timer fires exactly
+    /// after the time that [`Self::exact_rto_ns`] returns, and this time need not be a whole number
+    /// of jiffies.
     fn set_exact_rto(&mut self, when: u32, host: &mut impl Host) {
         self.timer.pending = TimerPurpose::Retransmit;
         self.timer.timeout = self.conn.jiffies.wrapping_add(when);

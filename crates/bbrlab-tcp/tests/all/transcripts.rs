@@ -1,7 +1,7 @@
 //! Transcripts in the style of packetdrill: the input of one end of a connection, and its output.
 //!
-//! A file's first line says what is tested, the second names the end under test and its settings.
-//! In a transcript, each further line is a time in seconds and an event:
+//! Each file is one transcript. The first line says what is tested, the second names the end under
+//! test and its settings. Each further line is a time in seconds and an event:
 //!
 //! ```text
 //! # A lone segment without PUSH waits for the delayed-ACK timer.

@@ -84,7 +84,13 @@ fn of_rate(link: &Link, at: Place, all: &mut Refusals) {
             all.unless(rate.0 >= 8, at, "rate", "has no rate below 8 bit/s", None);
         }
         Rate::Unlimited => {
-            all.unless(police.is_none(), at, "police", "polices only with a rate", Some("a rate"));
+            all.unless(
+                police.is_none(),
+                at,
+                "police",
+                "polices only links with a rate",
+                Some("a rate"),
+            );
             all.unless(burst.is_none(), at, "burst", "has a token bucket only with a rate", None);
         }
     }

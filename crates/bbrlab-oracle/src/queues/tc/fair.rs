@@ -130,7 +130,7 @@ fn cake_word(words: &mut Words<'_>, word: &str, params: &mut CakeParams) -> Resu
         // The following words of `tc` have no effect on the replay. `split-gso` and `no-split-gso`
         // apply to packets larger than the MTU, and the log has none. `raw` means that sizes are
         // not corrected; the logged sizes are sizes on the wire. Each other word turns off a
-        // feature of `cake`, and the replay has no such feature.
+        // feature of `cake` that the replay does not support.
         "nonat" | "nowash" | "no-ack-filter" | "split-gso" | "no-split-gso" | "raw" | "noatm"
         | "egress" => {}
         "nat"

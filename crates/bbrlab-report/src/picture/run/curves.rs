@@ -28,7 +28,9 @@ pub(super) struct Curve {
 /// The largest number of time windows in which rates and medians are computed.
 const WINDOWS: u32 = 250;
 
-/// A share of 1 / `OUTSIDE` of the flows is below the band, and the same share is above it.
+/// The band of a group's curve covers most of the group's flows. In each time window, a share of 1
+/// / `OUTSIDE` of the flows has values below the band, and an equal share has values above the
+/// band.
 const OUTSIDE: usize = 10;
 
 /// Makes the curves of a picture.

@@ -576,9 +576,9 @@ fn dot(
 
 /// Draws arrows at the ends of the interval from `mean - half` to `mean + half`. The lower end has
 /// an arrow if the end is below 0. The upper end has an arrow if the end is above the metric's
-/// greatest possible value.
-/// The function `end` receives the value at one end of the interval, and returns the x and y values
-/// of this end, and the direction (dx, dy) in which values become smaller.
+/// greatest possible value. The function `end` receives the value at one end of the interval, and
+/// returns the x and y values of this end, and the direction (dx, dy) in which values become
+/// smaller.
 fn paint_arrows(
     panel: &Panel<'_, '_>,
     (mean, half): (f64, f64),

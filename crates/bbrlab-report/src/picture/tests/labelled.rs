@@ -208,7 +208,8 @@ fn shares_have_a_grey_line_at_the_fair_share_of_each_group() {
     // The axis ends at 104 %, and the panel is 220 layout points high: 440 units of the picture.
     let apart = (heights[1] - heights[0]) / 440.0 * 104.0;
     assert!((apart - 50.0).abs() < 0.5, "the shares of 75 % and 25 % are {apart} % apart");
-    // Flows that come and go have no fair share.
+    // Only groups with `arrivals`, whose flows come and go, have a number in `rejected`. A run with
+    // such a group has no fair shares.
     for run in &mut uneven {
         run.flow_groups[0].rejected = Some(0);
     }

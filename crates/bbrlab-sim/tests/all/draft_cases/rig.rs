@@ -198,7 +198,8 @@ pub(crate) struct Rig {
 }
 
 impl Rig {
-    /// Creates a connection that is being opened; `app` starts at once.
+    /// Creates a connection and sends its SYN. The application is `app` from the start; it writes
+    /// data when the connection is established.
     pub(crate) fn new(algorithm: Algorithm, path: Path, app: App, seed: u64) -> Self {
         let cc = algorithm.build(&Params::new()).expect("no parameters are given");
         let mut rig = Self {

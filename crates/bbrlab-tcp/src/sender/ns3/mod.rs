@@ -55,8 +55,9 @@ pub(super) struct Ns3 {
 }
 
 impl Ns3 {
-    /// Called when a recovery starts. Resets the values that belong to a single recovery: no ACK of
-    /// it has restarted the timeout yet, and rule 3 begins at `snd_una`.
+    /// Called when a recovery starts. Resets the values that belong to a single recovery. No
+    /// partial ACK has restarted the timeout in this recovery yet. Rule 3 of RFC 6675 begins to
+    /// retransmit at `snd_una`.
     pub(super) fn start_recovery(&mut self, snd_una: u32) {
         self.is_rto_restarted = false;
         self.rule3_seq = snd_una;

@@ -52,8 +52,10 @@ impl Acked {
 }
 
 impl Scoreboard {
-    /// Whether the first skb in flight is SACKed. If it is SACKed after an ACK was processed, the
-    /// receiver has reneged: a receiver that still has this data acknowledges it cumulatively.
+    /// Whether the first skb in flight is SACKed. If true after an ACK has been processed, the
+    /// receiver has reneged (discarded data that it had SACKed). If the receiver still had this
+    /// data, the ACK would have acknowledged the data cumulatively, and the skb would no longer be
+    /// in flight.
     #[inline]
     pub(crate) fn is_head_sacked(&self) -> bool {
         let head = self.queue.linked_head();

@@ -41,8 +41,9 @@ use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
 
 /// Base-2 logarithm of the distance in bytes between two milestones. A milestone is a sequence
-/// number. For each milestone that is in the range of a linked skb (see above), the field
-/// `milestones` has this skb.
+/// number that is a multiple of this distance. The field `milestones` has, for each milestone, the
+/// linked skb that holds the byte with this sequence number. The module's documentation explains
+/// which skbs are linked.
 const MILESTONE_SHIFT: u32 = 14;
 
 /// Number of slots of a new ring. The initial cwnd needs fewer slots, but most flows outgrow a
