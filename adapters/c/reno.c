@@ -1,4 +1,4 @@
-/* NewReno as a plugin of bbrlab, with the kernel's integers: the same results as `cc = "reno"`.
+/* NewReno as a plugin of bbrlab, with the kernel's integer arithmetic. Results are those of `cc = "reno"`.
  *
  *   cc -O2 -fPIC -shared -I crates/bbrlab-ffi/include adapters/c/reno.c -o libreno.so
  *   bbrlab run examples.dumbbell --plugin ./libreno.so --set flows.cc=plugin:reno_c

@@ -102,8 +102,8 @@ class _Look(NamedTuple):
         return f"{key}={value}" if key else value
 
     def texts(self, words: str) -> str:
-        """Returns the user's text for several names together, such as "a, b"; if there is none, the texts of the single
-        names."""
+        """Returns the user's text for a list of names, such as the list "a, b". If the user has given texts, but none
+        for the whole list, returns the text of each name, separated by commas."""
         if self.labels and words not in self.labels:
             return ", ".join(self.text(word) for word in words.split(", "))
         return self.text(words)
@@ -388,8 +388,8 @@ class RunPlots:
 
     def _queue_delays(self) -> list[_Sample]:
         links = self._result.summary["links"]
-        # Leave out links whose names end in a bracket: they are private links of one flow, because names in scenarios
-        # have no brackets.
+        # Leave out the private links of single flows. The name of a private link ends with the number of its flow in
+        # brackets, such as `left[3]`. Names in scenarios cannot contain brackets.
         shared = {index: link for index, link in enumerate(links) if not link["name"].endswith("]")}
         samples = self._delays("links.queue_delay_ms", {index: link["name"] for index, link in shared.items()})
         if not samples and any(link["queue_delay_ms"]["mean"] is not None for link in shared.values()):
@@ -989,9 +989,10 @@ def _against(
     axes = _axes(len(panels), look, is_row=True)
     lowest = min(float(np.nanmin(line.y)) for _, lines in panels for line in lines)
     for axis, (panel, lines), fair_lines in zip(axes, panels, fair, strict=True):
-        # If the values of the axis are words, no line joins the points, because words have no order. Points of several
-        # lines at the same word are drawn side by side. Points at the same number are shifted by less than their size,
-        # so that no interval hides another one.
+        # If the values of the x axis are words, no line joins the points, because words have no order. Points of
+        # several lines at the same word are drawn side by side. If the values are numbers, `_shifts` moves the points
+        # of each line to the left or right, so that no error bar hides another one. Two neighbouring lines are moved
+        # apart by less than the size of a marker.
         places = [0.0 if across.values is not None else 0.5 * ((at + 0.5) / len(lines) - 0.5) for at in range(len(lines))]
         if is_log:
             axis.set_xscale("log")

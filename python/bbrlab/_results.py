@@ -123,7 +123,7 @@ class Result:
         return RunPlots(self)
 
     def to_polars(self) -> polars.DataFrame:
-        """`flows` as a polars data frame of shape (flows, columns), without a copy.
+        """`flows` as a polars data frame with one row per flow. The data are not copied.
 
         >>> import bbrlab as bl
         >>> bl.run("examples.dumbbell").to_polars()["cc"].to_list()
@@ -132,7 +132,7 @@ class Result:
         return self.flows.to_polars()
 
     def to_pandas(self) -> pandas.DataFrame:
-        """`flows` as a pandas data frame of shape (flows, columns).
+        """`flows` as a pandas data frame with one row per flow.
 
         >>> import bbrlab as bl
         >>> float(bl.run("examples.dumbbell").to_pandas()["goodput_mbps"].round(2).iloc[0])
@@ -372,7 +372,7 @@ class Results:
         return SweepPlots(self)
 
     def to_polars(self) -> polars.DataFrame:
-        """`flows` as a polars data frame of shape (runs and flows, columns), without a copy.
+        """`flows` as a polars data frame with one row per flow of each run. The data are not copied.
 
         >>> import bbrlab as bl
         >>> bl.sweep("examples.dumbbell", seeds=3).to_polars()["seed"].to_list()
@@ -381,7 +381,7 @@ class Results:
         return self.flows.to_polars()
 
     def to_pandas(self) -> pandas.DataFrame:
-        """`flows` as a pandas data frame of shape (runs and flows, columns).
+        """`flows` as a pandas data frame with one row per flow of each run.
 
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"flows.cc": ["bbr1", "cubic"]}, seeds=2)

@@ -1,4 +1,4 @@
-"""Tests of running scenarios: interrupts, progress, limits, threads, the command."""
+"""Tests of running scenarios: interrupts, progress, the argument `limit`, threads, and `python -m bbrlab`."""
 
 from __future__ import annotations
 

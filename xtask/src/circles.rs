@@ -263,8 +263,8 @@ fn absolute(module: &[String], path: &[String]) -> Option<Vec<String>> {
             rest = &rest[1..];
         }
         "self" => rest = &rest[1..],
-        // A path that begins with another word may begin with a part of this module, like
-        // `part::Name` in a re-export of a `mod.rs`.
+        // Any other path is read as relative to this module, because the path may begin with the
+        // name of a child module. For example, a `mod.rs` may have `pub use child::Name`.
         _ => {}
     }
     while rest.first().is_some_and(|part| part == "super") {

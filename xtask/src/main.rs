@@ -45,8 +45,8 @@ const USAGE: &str =
   published FILE... stores printed values of papers and our measured ones from `bbrlab reproduce --json`, for the lab's gallery
   replication FILE... stores results of `bbrlab reproduce --json` for the page on the papers; a later document replaces earlier results
   explanations FILE... stores results of `--explain` or `--sensitivity` for the page on the papers
-  disciplines FOLDER... stores results of `queues.*` for the comparison of queue disciplines
-  contradictions FOLDER... stores results for the page on contradictions between papers
+  disciplines FOLDER... reads folders with results of the scenarios `queues.*`, and stores the results for the page that compares queue disciplines
+  contradictions FOLDER... reads folders with results of the scenarios `contradictions.*`, and stores the results for the page on contradictions between papers
   notes   prints the release notes: the changelog's section of this version";
 
 /// The arguments with which the gate calls clippy: every warning is an error.

@@ -185,8 +185,9 @@ impl Repository {
         // crate, or an item of the standard library. Only the first of these kinds is checked here.
         let is_ours = |name: &str| self.names.values().any(|names| names.contains(name));
         let begins_type = first.starts_with(|c: char| c.is_ascii_uppercase());
-        // Items of ns-3 are not checked: the names of these classes begin with `Tcp`, and the names
-        // of their methods with a capital letter.
+        // Items of ns-3 are accepted without a check, because `self.names` has only the names of
+        // our crates. A path counts as an item of ns-3 if its class begins with `Tcp` and its
+        // method begins with a capital letter.
         let is_ns3 = first.starts_with("Tcp")
             && parts.iter().all(|part| part.starts_with(|c: char| c.is_ascii_uppercase()));
         !begins_type || is_ns3 || (is_ours(first) && parts.iter().all(|part| is_ours(part)))

@@ -54,9 +54,9 @@ fn named(code: &str) -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// Compiles the crates up to [`LAST`] for WebAssembly without their default features, if the
-/// compiler's target is installed. Clippy does not run here, because it checks these crates in the
-/// build for this machine.
+/// Compiles the crates on the crate map, up to and including [`LAST`], for WebAssembly, without
+/// their default features. Skips the check if the compiler's target [`TARGET`] is not installed.
+/// Clippy does not run here, because it checks these crates in the build for this machine.
 pub(crate) fn compiles(root: &Path) -> Result<(), String> {
     if !is_installed() {
         println!("skipped: wasm target; `rustup target add {TARGET}` installs it");

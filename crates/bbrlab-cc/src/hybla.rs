@@ -1,12 +1,13 @@
 //! `hybla`: makes cwnd on a long path grow as fast as on a path of 25 ms.
 //!
 //! ```text
-//! rho = srtt / 25 ms, at least 1
+//! rho = lowest srtt / 25 ms, at least 1
 //! slow start: cwnd += 2^rho - 1 per ACK      congestion avoidance: cwnd += rho^2 / cwnd per ACK
 //! ```
 //!
-//! Hybla was designed for satellite paths. Rho is computed from the lowest smoothed RTT. Outside
-//! the loss-recovery state Open, Hybla behaves like Reno. Fractions of a packet are in 1/128.
+//! Hybla was designed for satellite paths. Rho is computed again whenever the smoothed RTT (srtt)
+//! reaches a new lowest value. Outside the loss-recovery state Open, Hybla behaves like Reno.
+//! Fractions of a packet are in 1/128.
 //!
 //! Sources: [linux] `net/ipv4/tcp_hybla.c`; [hybla]. Deviations: none. As in the kernel, growth is
 //! per ACK, regardless of how many packets the ACK covers.

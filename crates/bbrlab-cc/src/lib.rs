@@ -224,7 +224,7 @@ pub trait CongestionControl {
         conn.ctl
     }
 
-    /// Called for an ACK that may raise cwnd. All data up to `ack` is acknowledged cumulatively, and
+    /// Called for an ACK that may raise cwnd. All data up to `ack` is acknowledged cumulatively.
     /// `acked` is the number of packets newly acknowledged, cumulatively or by SACK.
     fn cong_avoid(&mut self, conn: &Conn, _ack: u32, _acked: u32) -> Control {
         conn.ctl

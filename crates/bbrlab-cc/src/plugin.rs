@@ -179,7 +179,7 @@ impl Plugged {
 
     /// Reports the packets sent since the last call. `sent` and `retransmitted` are totals since
     /// the connection was opened. Returns `None` if no packet was sent since the last call, or if
-    /// the algorithm does not receive this event.
+    /// the algorithm does not receive reports of sent packets.
     pub fn report_sent(
         &mut self,
         conn: &Conn,

@@ -103,8 +103,8 @@ pub(crate) enum Verb {
         after_help = "Example: bbrlab report bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --out two-bbr.html"
     )]
     Report(ReportArgs),
-    /// Serve the lab as a web page: edit scenarios with controls or as text, watch time series and
-    /// packets; also shows folders of results
+    /// Serve the lab, a web page that edits scenarios in a form or as text, runs them, and shows
+    /// their time series and packets; the page also shows folders of results
     #[command(
         after_help = "A program that was built without the page says so. `cargo xtask web` in a clone builds the page.
 
@@ -634,8 +634,8 @@ pub(crate) struct ReportArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ImportArgs {
-    /// Files of one test, recognised by their content: every flow in every file becomes a flow of
-    /// the run
+    /// Files of one test. The command infers the format of each file from its content. Every flow
+    /// in every file becomes a flow of the run
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
     /// Folder for the run's records

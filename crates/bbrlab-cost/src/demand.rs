@@ -46,7 +46,8 @@ pub(crate) struct Demand {
     /// Whether the flow is expected to send at the lower of two rates: `rate` and the rate of its
     /// links. If false, the lower rate is only an upper bound.
     pub(crate) is_sure: bool,
-    /// Whether the flow, while active, uses all capacity that other flows leave on its links.
+    /// Whether the flow, while active, uses all capacity that other flows leave on the flow's
+    /// narrowest link.
     pub(crate) is_greedy: bool,
     /// Whether `rate` does not depend on the cwnd of one connection, because the flow represents
     /// many arriving flows, or sends datagrams.
@@ -588,8 +589,8 @@ fn fills(
     if queue < 0.3 * bdp / flows.max(1.0).sqrt() {
         return false;
     }
-    // If slow start ends too early, cwnd needs this time to grow to the flow's share of the BDP: by
-    // one packet per round trip (Reno), or along CUBIC's curve.
+    // If slow start ends too early, cwnd grows to the flow's share of the BDP by one packet per
+    // round trip (Reno) or along CUBIC's curve. `growing_s` is the time that this growth takes.
     let own = bdp / flows.max(1.0);
     let growing_s = match cc.window() {
         Window::Reno => own / 2.0 * rtt_s,

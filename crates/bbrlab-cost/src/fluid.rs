@@ -92,9 +92,9 @@ pub(crate) fn activities(outline: &Outline) -> Vec<Activity> {
     for pair in cuts.windows(2) {
         slice(&mut classes, &outline.links, pair[0], pair[1]);
     }
-    // A greedy flow whose demand is sure uses all capacity that the other flows leave, so all flows
-    // together use the whole capacity of the flow's links. On these links, the values of all
-    // classes are therefore estimates and not only upper bounds.
+    // A greedy flow whose demand is sure uses all capacity that the other flows leave on the flow's
+    // narrowest link. This function treats all links on the flow's path as full. The values of all
+    // classes with a full link count as estimates, not only as upper bounds.
     let mut is_full = vec![false; outline.links.len()];
     for class in classes.iter().filter(|class| class.demand.is_greedy && class.demand.is_sure) {
         class.links.iter().for_each(|&link| is_full[link] = true);

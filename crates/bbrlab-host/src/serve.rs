@@ -21,8 +21,8 @@ use crate::frame::FRAME_MAX;
 use crate::lateness::Lateness;
 
 /// The loop stops waiting for the devices this many nanoseconds before the next event is due. From
-/// then on, the loop polls the clock, because after a longer wait the system would wake the thread
-/// too late.
+/// then on, the loop polls the clock. If the loop waited until the event is due, the system would
+/// wake the thread too late.
 const SPIN_NS: u64 = 80_000;
 
 /// Replaces [`SPIN_NS`] if the loop has recently waited for less than one part in [`REST_PARTS`] of

@@ -112,8 +112,8 @@ impl<'s> SeedPlan<'s> {
         self.points.iter().all(|point| point.seeds >= point.wanted)
     }
 
-    /// Returns the counts of the sweep points without a confidence interval as narrow as `until`
-    /// requires; `None` if there are no such points.
+    /// Returns how many sweep points have results but no confidence interval as narrow as `until`
+    /// requires. `None` if there are no such points.
     pub(crate) fn undecided(&self) -> Option<Undecided> {
         let share = self.until.share();
         let begun = || self.points.iter().filter(|point| point.seeds > 0);

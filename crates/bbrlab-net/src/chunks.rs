@@ -120,8 +120,8 @@ impl<T: Copy + Default> Chunks<T> {
         (self.places[place], self.front(queue))
     }
 
-    /// Like [`Self::pop_front`], but does nothing and returns `None` unless the next value is in
-    /// the same chunk.
+    /// Like [`Self::pop_front`] if the queue's first two values are in one chunk. Otherwise, or if
+    /// the queue has fewer than two values, does nothing and returns `None`.
     #[inline]
     pub(crate) fn pop_front_inside(&mut self, queue: &mut Fifo) -> Option<(T, &T)> {
         let (place, after) = (queue.head as usize, queue.head as usize + 1);

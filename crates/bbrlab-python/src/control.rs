@@ -521,8 +521,8 @@ impl Instance {
         })
     }
 
-    /// Calls the method of an event that may write `conn.ctl`, and returns `conn.ctl` as the method
-    /// left it.
+    /// Calls the Python method of an event. The method may write `conn.ctl`. Returns `conn.ctl` as
+    /// the method left it, or the old `conn.ctl` if [`Self::call`] returns `None`.
     fn tell(
         &self,
         conn: &Conn,

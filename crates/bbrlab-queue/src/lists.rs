@@ -1,7 +1,7 @@
 //! First-in, first-out lists of packets that share one store. The size of the store depends on the
 //! largest number of packets that waited at the same time in all lists together, not on the number
-//! of lists. A list itself consists only of two slot numbers, of its first and its last packet, and
-//! of its number of bytes.
+//! of lists. A list consists of three numbers: the slots of its first and its last packet, and the
+//! bytes of its packets.
 
 use crate::packet::Queued;
 

@@ -9,7 +9,8 @@ use crate::answers::{ALL, Answer, Metric, answers_of_heading, places};
 use crate::groups::is_metric;
 use crate::points::Points;
 
-/// Adds the wanted metrics of single flows to the sweep points, as means over the flows of groups.
+/// Adds the wanted metrics of single flows to the sweep points. Each group of flows gets one value
+/// per metric: the mean over the group's flows.
 pub(crate) fn add_of_flows<'a>(
     points: &mut Points,
     runs: &[RunSummary],

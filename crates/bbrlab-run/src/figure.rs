@@ -205,7 +205,8 @@ impl Field for serde_json::Map<String, serde_json::Value> {
 
 /// Generates a record (a struct of metrics) from its table. A row is
 /// `name: type, role, unit, meaning`, followed by a formula if the metric is computed from other
-/// metrics of the record.
+/// metrics of the record. If the type is a record itself, the meaning follows the meaning of each
+/// of that record's metrics: "mean" becomes "mean of the congestion window".
 macro_rules! record {
     ($(#[$attribute:meta])* $record:ident {
         $($(#[$on_figure:meta])* $name:ident: $kind:ty, $role:ident, $unit:literal, $meaning:literal

@@ -75,7 +75,7 @@ record! {
         #[serde(deserialize_with = "exact_list")]
         flows: Vec<FlowSummary>, Result, "", "every flow";
         #[serde(default, skip_serializing_if = "LatenessUs::is_unknown")]
-        lateness_us: LatenessUs, Result, "us", "of the packets' lateness: the time at which a packet left the emulated links, minus the time at which it should have left; omitted in JSON for runs in virtual time";
+        lateness_us: LatenessUs, Result, "us", "of the latenesses of packets. A packet's lateness is the time at which it left the emulated links, minus the time at which it should have left; omitted in JSON for runs in virtual time";
         #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "exact_list")]
         controls: Vec<ControlFromOutside>, Given, "", "every congestion control from outside bbrlab that took part; omitted in JSON if there is none";
     }
@@ -325,7 +325,7 @@ record! {
         rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples in its active time, taken as in Linux: at most one per ACK. In a flow with `train`, ACKs of a connection that arrive after the next connection has begun give no samples. Percentiles are null in runs of more than 32 flows";
         srtt_ms: Srtt, Result, "ms", "of the smoothed RTT, sampled with the period of the time series";
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
-        limited_by: LimitedBy, Result, "share", "(the share of the sender's active time in which this limit applied; the five shares of `limited_by` sum to 1)";
+        limited_by: LimitedBy, Result, "share", "limited the sender: share of the sender's active time; the five shares of `limited_by` sum to 1";
         #[serde(default)]
         delay_ms: Delay, Result, "ms", "of the one-way delays of its messages (datagrams, frames, writes, transfers, pages), from the write until the receiving application has read the last byte. The delay of a response or a page is not one-way: it begins with the request. Null if not measured";
         jitter_ms: Option<f64>, Result, "ms", "interarrival jitter of its messages as in RFC 3550 (6.4.1): mean of the estimates after each arrival; null with `arrivals`";

@@ -63,7 +63,8 @@ impl Schedule {
 }
 
 /// Returns when the current piece is due at `pace`, if `missing` billionths of a bit of the piece
-/// are left at `now`; `NEVER` if the pace is 0 or unlimited.
+/// are left at `now`. Returns `NEVER` if the pace is 0 or unlimited: at an unlimited pace, the
+/// application does not write or read in pieces.
 fn due(pace: Pace, now: Time, missing: u128) -> Time {
     match pace {
         Pace::At(BitRate(0)) | Pace::Unlimited => Time::NEVER,

@@ -83,10 +83,10 @@ impl Kind {
     /// This flag is set if the segment has no data from the flow's sender. A client's request also
     /// has the flag "no data from the sender", because its data comes from the flow's receiver.
     const HAS_NO_DATA: u16 = 1 << 14;
-    /// This flag is set on segments with data if both ends of the connection write. The payload has
-    /// no space for one of the values of such a segment, so this value is stored with the SACK
-    /// blocks, at index [`BOTH`]. The value is the advertised window if the data comes from the
-    /// flow's sender, and the number of bytes of data if the segment is a client's request.
+    /// This flag is set on segments with data if both ends of the connection write. Such a segment
+    /// has one value for which the struct [`Payload`] has no field. This value is stored with the
+    /// SACK blocks, at index [`BOTH`]. The value is the advertised window if the data comes from
+    /// the flow's sender, and the number of bytes of data if the segment is a client's request.
     const HAS_BOTH: u16 = 1 << 13;
     /// The kind of a pure ACK: no data, no SACK blocks, no timestamps and no flag except ACK.
     const PURE_ACK: u16 = Self::HAS_NO_DATA | flag::ACK as u16;

@@ -1,5 +1,5 @@
-//! Structs of settings whose fields are keys of scenarios. One row defines the field, the key and
-//! the key's meaning.
+//! Structs of settings whose fields are keys of scenarios. The macro `settings!` takes a table with
+//! a row per setting. Each row defines the field, the key and the key's meaning.
 
 use bbrlab_units::{BitRate, Bytes, Span};
 

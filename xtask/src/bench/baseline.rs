@@ -136,8 +136,9 @@ fn compare(baseline: &Value, now: &[Value]) -> Result<Verdict, String> {
     )))
 }
 
-/// Writes `cases` and the values of the gate's runs into the baseline. The values of other cases do
-/// not change.
+/// Measures the cases in [`SHORT`], which the gate (`cargo xtask check`) compares with the
+/// baseline. Writes their values and `cases` into the baseline. The values of other cases do not
+/// change.
 pub(super) fn bless(root: &Path, binary: &Path, cases: &[Value]) -> Result<PathBuf, String> {
     let path = root.join(KEPT);
     let compiler = compiler(root)?;

@@ -8,8 +8,8 @@ use std::process::Command;
 use super::list::Mutant;
 use crate::source;
 
-/// The copy of the project. The copy and its build results are kept between calls, so only the
-/// first call builds everything.
+/// The copy of the project. The copy and its build results are kept after `cargo xtask mutants`
+/// ends, so only the first call of this command builds everything.
 pub(super) struct Tree {
     pub(super) root: PathBuf,
     pub(super) target: PathBuf,

@@ -53,8 +53,8 @@ fn libraries(ns3: &Ns3Installation) -> impl Iterator<Item = PathBuf> + '_ {
     LIBRARIES.iter().map(|name| ns3.libraries.join(format!("{}{name}.so", ns3.prefix)))
 }
 
-/// Returns the folder of the driver. The folder's name is a hash of the sources, of the compiler's
-/// options and of the number of the release.
+/// Returns the folder of the driver. The folder's name is a hash of the driver's sources, of the
+/// version of ns-3 and of the compiler's options.
 fn folder(ns3: &Ns3Installation) -> Result<PathBuf, LabError> {
     let mut hash = Sha256::new();
     for (name, text) in SOURCES {

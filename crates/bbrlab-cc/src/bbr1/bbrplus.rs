@@ -47,7 +47,7 @@ impl BbrPlus {
     pub const PARAMS: &'static [ParamSpec] = &[ParamSpec {
         name: "form",
         default: "\"listing\"",
-        summary: "\"listing\": the listing in Lanigan's thesis; \"code\": the thesis's code, which leaves the 1.25 phase after a minimum RTT if inflight is at most 1.25 BDP",
+        summary: "\"listing\": the listing in Lanigan's thesis; \"code\": the thesis's code, in which the 1.25 phase ends if it has lasted more than one minimum RTT and inflight is at most 1.25 BDP",
     }];
 
     /// Makes an instance from the parameters that a scenario sets.

@@ -24,8 +24,11 @@
 //! 3. If inflight has not fallen below the BDP, a back-off ends when both 200 ms and one round trip
 //!    have passed, as in BBR v1. If this back-off began because the minimum RTT had expired, the
 //!    smallest RTT of the back-off becomes the new minimum. The thesis's listings never raise the
-//!    minimum. With the listings' rule, inflight would never fall below the old BDP on a path that
-//!    has become longer.
+//!    minimum.
+//!
+//!    If the path's RTT has grown by more than a third, 0.75 times the bandwidth times the new RTT
+//!    exceeds the BDP with the old minimum. Without a new minimum, pacing at 0.75 of the bandwidth
+//!    would therefore leave inflight above this BDP.
 //! 4. If the pipe was not yet full, STARTUP follows the back-off, as in BBR v1.
 //! 5. Gains are multiples of 1/256 (284/256 = 1.109, 230/256 = 0.898); `alpha` and `beta` are
 //!    multiples of 1/65536.

@@ -6,8 +6,9 @@ use crate::bbr_bounded::{Mode, Phase, Sock};
 use crate::{Draw, RateSample};
 
 impl<V: Variant> Bbr2<V> {
-    /// If the pipe has been judged full, updates the upper bounds, and enters the next phase if the
-    /// current phase is over. Linux: `bbr2_update_cycle_phase`.
+    /// If the pipe has been judged full, updates the upper bound of inflight and, in BBRv2-EXP, the
+    /// upper bound of the bandwidth. Also enters the next phase of PROBE_BW if the current phase is
+    /// over. Linux: `bbr2_update_cycle_phase`.
     pub(super) fn update_cycle_phase(
         &mut self,
         sk: &Sock<'_>,

@@ -280,7 +280,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "bw_probe_base_us",
         "2000000",
-        "time from a probe to the next in microseconds, without the random part; a probe can come earlier, after the rounds of bw_probe_reno_gain and bw_probe_max_rounds",
+        "time from a probe to the next in microseconds, without the random part; a probe comes earlier if the number of rounds since the last probe reaches the limit that bw_probe_reno_gain and bw_probe_max_rounds set",
     ),
     spec(
         "bw_probe_wait",

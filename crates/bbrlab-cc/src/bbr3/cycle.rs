@@ -5,8 +5,9 @@ use crate::bbr_bounded::{Mode, Numbers, Phase, Sock};
 use crate::{Draw, RateSample};
 
 impl<N: Numbers> Bbr3<N> {
-    /// If the pipe has been judged full, updates the upper bound, and enters the next phase if the
-    /// current phase is over. Linux: `bbr_update_cycle_phase`.
+    /// If the pipe has been judged full, updates `inflight_hi`, the upper bound of inflight. Also
+    /// enters the next phase of PROBE_BW if the current phase is over. Linux:
+    /// `bbr_update_cycle_phase`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn update_cycle_phase(

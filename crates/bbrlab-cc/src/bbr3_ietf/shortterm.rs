@@ -95,8 +95,8 @@ impl Bbr3Ietf {
             short.inflight_latest.max(percent_of(short.inflight_shortterm, BETA_PERCENT));
     }
 
-    /// Draft: `NoteLoss`. Records a loss. The first loss in a loss round postpones
-    /// the end of this round to one round trip after the loss.
+    /// Draft: `NoteLoss`. Records a loss. The first loss in a loss round postpones the end of this
+    /// round to one round trip after the loss.
     pub(super) fn note_loss(&mut self, c: &Transport<'_>) {
         if !self.shortterm.is_loss_in_round {
             self.shortterm.loss_round_delivered_pkts = Some(c.conn.delivered);

@@ -4,8 +4,8 @@
 use crate::RateSample;
 use crate::linux_int::before;
 
-/// The count of delivered packets that determines when the current round ends, and whether this ACK
-/// began the round.
+/// The current round: its start, as a count of delivered packets, and a flag that is true if this
+/// ACK began the round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Round {
     /// The count of delivered packets at which the round began. A rate sample of a packet sent at

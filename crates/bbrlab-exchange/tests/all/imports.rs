@@ -210,9 +210,10 @@ fn flow_monitor_gives_one_flow_per_connection() {
     assert!(notes.iter().any(|note| note.ends_with("left out 1 flows of ACKs")), "{notes:?}");
 }
 
-/// The files are from `examples/tcp/tcp-variants-comparison.cc` of ns-3 3.44, with one `TcpCubic`
-/// flow over 2 Mbit/s: `--flow_monitor=true`, and the first 80 bytes of the first
-/// 60 packets of `--pcap_tracing=true`.
+/// The program `examples/tcp/tcp-variants-comparison.cc` of ns-3 3.44 wrote both files, with one
+/// `TcpCubic` flow over 2 Mbit/s. The option `--flow_monitor=true` wrote the `.flowmonitor` file.
+/// The `.pcap` file is a part of the capture that the option `--pcap_tracing=true` wrote: the first
+/// 80 bytes of each of the first 60 packets.
 #[test]
 fn files_that_ns3_wrote_are_read() {
     let folder = empty("ns3");

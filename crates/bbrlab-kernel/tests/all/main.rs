@@ -151,7 +151,7 @@ fn every_transfer_has_a_whole_row() {
         let is_read = |row: &&Vec<&str>| row[4].parse().is_ok_and(|fct_s: f64| fct_s > 0.0);
         assert_eq!(of(flow).iter().copied().filter(is_read).count() == bytes.len(), flow != "5");
     }
-    // The 20000 bytes of each connection need 14 segments.
+    // Each transfer of flow 0 has 20000 bytes, which need 14 segments.
     assert!(of("0").iter().all(|row| row[6] == "14"), "{transfers}");
     let end = scratch.read("r.final.csv");
     assert_eq!(cell(&end, "2", "transfers"), "1");

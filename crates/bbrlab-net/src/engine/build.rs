@@ -18,8 +18,8 @@ impl<P: PacketData> Network<P> {
     /// delay is added to the constant delay between this link and the next link or host.
     ///
     /// # Panics
-    /// Panics with more than 2^24 links, if a schedule of rates is empty or does not ascend, or if
-    /// the links of a medium have different `airtime` parameters.
+    /// Panics with more than 2^24 links, or if the links of a medium have different `airtime`
+    /// parameters. Also panics if a schedule of rates is empty, or its times do not ascend.
     pub fn add_link(&mut self, link: &bbrlab_link::Link, mode: LinkMode) -> LinkId {
         let id = LinkId(u32::try_from(self.links.len()).expect("fewer than 2^24 links"));
         assert!(id.0 < IDS_MAX, "more than 2^24 links");

@@ -128,8 +128,8 @@ fn a_links_queue_has_its_own_timer_and_its_own_draws() {
     assert_eq!(net.events(), 6);
 }
 
-/// Hosts that arm the only timer of each flow for the time that the token of the application's
-/// event selects, and record the time and the flow of each expiry.
+/// Hosts that arm the only timer of each flow, and record the time and the flow of each expiry. The
+/// token of an application's event is an index into the list of deadlines in `on_application`.
 #[derive(Default)]
 struct Alarms {
     fired: Vec<(u64, u32)>,

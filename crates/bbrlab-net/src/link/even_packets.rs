@@ -6,9 +6,13 @@
 //! packets still to depart therefore follows from the time left until the last departure; the
 //! ledger, which lists these packets (`plain.rs`), need not be read.
 //!
-//! There is space if the time left is at most the time in which a full buffer departs, because the
-//! packet in transmission does not count in the buffer. The ledger is read in two cases: if the
-//! time left is longer than this by at most 1 ns, or if the buffer has a packet of another size.
+//! One of the packets still to depart is in transmission and does not count in the buffer. The
+//! buffer therefore has space if at most as many packets are still to depart as a full buffer
+//! holds. This is the case if the time left is at most the time in which a full buffer departs.
+//!
+//! The ledger is read in two cases. In the first case, the time left is longer than the time in
+//! which a full buffer departs, but by at most 1 ns. In the second case, the buffer has a packet of
+//! another size.
 
 use bbrlab_link::Buffer;
 use bbrlab_units::Time;
@@ -23,8 +27,9 @@ pub(super) struct EvenPackets {
     wire_bytes: u32,
     /// Every packet that departs after this time has the size of the last packet that entered.
     since: u64,
-    /// For this many nanoseconds after `since`, `have_room` can decide without the ledger; 0 if
-    /// `prepare` was not called after the last change of the packets' size.
+    /// For this many nanoseconds after `since`, [`Self::have_room`] can decide whether the buffer
+    /// has space without reading the ledger, the list of accepted packets. The value is 0 if
+    /// [`Self::prepare`] was not called after the last change of the packets' size.
     lasts: u64,
     /// If the last departure is at most this many nanoseconds ahead, there is space for one more
     /// packet. If the last departure is more than 1 ns farther ahead, there is no space.

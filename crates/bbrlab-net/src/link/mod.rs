@@ -130,8 +130,9 @@ impl Impairments {
 /// The backlog: packets that have not departed yet.
 #[derive(Debug)]
 pub(crate) enum Backlog {
-    /// Departures computed on arrival and counted in batches, for a link that only queues and
-    /// serves packets.
+    /// The backlog of a plain link: a link that only queues and serves packets, without loss,
+    /// jitter or marks, for example. The link computes a packet's departure when the packet
+    /// arrives, and adds many departures to its statistics at once ([`Ledger::settle`]).
     Plain(Ledger),
     /// Departures computed on arrival. The packets themselves are already on the way to the next
     /// link or host; `records` has, for each packet, the values that this link still needs.

@@ -183,11 +183,10 @@ mod tests {
     #[test]
     fn delays_have_the_spread_and_the_mean_of_their_distribution() {
         let spread = 10_000_000;
-        // The Pareto distribution exceeds 4/3 (p^(-1/3) - 3/2) standard deviations with the
-        // probability p; its mean is 0. The table has at most 4 standard deviations, the value for
-        // p = (2/9)^3. For smaller p, the table's value is too low by 4/3 (p^(-1/3) - 9/2). The
-        // integral of this difference from p = 0 to (2/9)^3 is 0.033, so the table's mean is
-        // -0.033.
+        // In units of `spread`, the Pareto distribution exceeds 4/3 (p^(-1/3) - 3/2) with the
+        // probability p; its mean is 0. The table's largest value is 4, the value for p = (2/9)^3.
+        // For smaller p, the table's value is too low by 4/3 (p^(-1/3) - 9/2). The integral of this
+        // difference from p = 0 to (2/9)^3 is 0.033, so the table's mean is -0.033.
         for (distribution, expected, deviation) in [
             (Distribution::Uniform, 0.0, 1.0 / 3.0_f64.sqrt()),
             (Distribution::Normal, 0.0, 1.0),

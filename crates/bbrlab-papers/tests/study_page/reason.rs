@@ -97,8 +97,9 @@ impl<'a> Outcome<'a> {
 
 #[test]
 fn a_reason_is_divided_into_outcomes_and_argument() {
-    // The points are judged on the medians of the seeds. A seed counts only if the claim is true in
-    // it at enough points, so a claim can be true at 1 point and in 0 seeds. After "with its cause
+    // "At 1 of 3 points": a point counts if the medians over the seeds make the claim true there.
+    // "In 0 of 5 seeds": a seed counts only if the claim is true in this seed at enough of the 3
+    // points. A claim can therefore be true at 1 point and in 0 seeds. After "with its cause
     // switched" is the setting that makes the claim true: "a buffer (of 4 BDP); no losses". The
     // last part, "why", is the argument for the expected result.
     let reason = Reason::read(

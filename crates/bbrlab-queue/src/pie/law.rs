@@ -40,8 +40,8 @@ const FIRST_UPDATE: u32 = 500;
 /// the probability is 0: 150 ms.
 const BURST_ALLOWANCE: Ticks = 150_000_000 >> SHIFT;
 
-/// Waiting time above which an update adds 2 % to the probability, in addition to the usual change:
-/// 250 ms.
+/// Waiting time above which an update adds 0.02 to the probability, in addition to the usual
+/// change: 250 ms.
 const LONG_WAIT: Ticks = 250_000_000 >> SHIFT;
 
 /// Number of bytes over which the drain rate is measured. Linux: `QUEUE_THRESHOLD`.

@@ -173,8 +173,9 @@ fn bbr_acd_cuts_the_losses_of_two_bbr_flows_in_a_shallow_buffer() {
 
 /// Mahmud's congested scenario (`mahmud2020.sim-congested`), where the published rule of BBR-ACD
 /// does not reduce losses. With a BDP of ten packets and seven flows of at least four packets each,
-/// cwnd cannot be halved. Moreover, successive RTTs differ by at least a packet's transmission
-/// time, 12 ms, which is more than `alpha_us`.
+/// cwnd cannot be halved. Moreover, BBR-ACD counts successive RTTs as identical only if they differ
+/// by at most `alpha_us`, 1 ms by default. A packet takes 12 ms on the link, so RTTs differ by more
+/// than `alpha_us` if their queues differ by one packet.
 #[test]
 fn bbr_acd_cuts_nothing_in_mahmuds_scenario_until_its_packets_are_small_and_its_alpha_one_packet_long()
  {

@@ -60,10 +60,10 @@ fn one_flow() -> Option<PathBuf> {
 
 /// Runs ns-3, and returns the time and cwnd at the first departure of each segment.
 fn of_ns3(program: &Path, tcp: &str) -> Vec<Departure> {
-    // After the type of TCP, the program `one-flow.cc` takes these arguments: rate and delay (ms) of
-    // the bottleneck, its queue (packets), bytes per segment, bytes per socket buffer, seconds,
-    // packets per delayed ACK, bytes per write, printed packets, rate and delay (ms) of access
-    // links.
+    // After the type of TCP, the program `one-flow.cc` takes eleven arguments. The first five are
+    // rate and delay (ms) of the bottleneck, its queue (packets), bytes per segment, and bytes per
+    // socket buffer. The others are seconds, packets per delayed ACK, bytes per write, printed
+    // packets, and rate and delay (ms) of access links.
     let arguments = "10Mbps 10 176 476 131072 6 2 476 3000 40Mbps 1";
     let output = Command::new(program).arg(tcp).args(arguments.split(' ')).output().expect("runs");
     assert!(output.status.success(), "{output:?}");

@@ -71,8 +71,9 @@ fn connections_that_no_page_needs_are_not_opened() {
             "#
         )
     };
-    // The sizes are drawn for the objects in order, not for each connection, so an additional
-    // connection that no page needs changes no delay.
+    // The sizes are drawn in the order of the objects, not per connection. A round has at most
+    // three objects, so no page needs the fourth connection. The delays with four connections
+    // therefore equal the delays with three.
     let [three, four] = [3, 4].map(|count| result(&text(count)));
     assert_eq!(three.summary.flow_groups[0].delay_ms, four.summary.flow_groups[0].delay_ms);
     assert_eq!(four.summary.flows[3].sent_packets, Some(0));

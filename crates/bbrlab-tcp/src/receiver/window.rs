@@ -95,9 +95,9 @@ pub(super) struct Steady {
     /// Bytes of the full segment; 0 if nothing is stored.
     len: u32,
     /// The result of [`Window::select`], or 0 if that result must not be stored. The result must
-    /// not be stored if the buffer is more than half full, because quick mode then ends. The result
-    /// must also not be stored if it depends on a field whose changes do not discard the stored
-    /// results.
+    /// not be stored if the buffer is more than half full: `select_window` must then also end quick
+    /// mode, and the use of a stored result would skip this step. The result must also not be
+    /// stored if it depends on a field whose changes do not discard the stored results.
     choice: u32,
     /// The window in bytes that the peer computes from the header if `choice` is advertised.
     advertised: u32,

@@ -3,7 +3,7 @@
 //!
 //! The kernel's `tcp_chrono` has only busy, receive-window and send-buffer time. This
 //! implementation divides the busy time into two parts: the time limited by cwnd, and the time
-//! limited by pacing. In addition, this implementation counts the time without data to send, as
+//! limited by pacing. In addition, this implementation counts the time without data to send as
 //! time limited by the application.
 //!
 //! A paced sender spreads a window of data over the round trip. Pacing therefore delays a sender

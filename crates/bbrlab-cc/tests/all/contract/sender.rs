@@ -170,7 +170,10 @@ impl Sender {
         self.conn.ctl = ctl;
         let name = self.algorithm.name();
         assert!(ctl.cwnd >= 1, "{name}: cwnd is 0 after {call}: {:?}", self.conn);
-        // Only calls at ACKs apply cwnd's clamp; TCP itself exceeds the clamp after a timeout.
+        // The clamp (`cwnd_clamp`) is an upper bound of cwnd. Only the calls at ACKs,
+        // `cong_control` and `cong_avoid`, must respect the clamp. After a timeout, TCP itself sets
+        // cwnd to the packets in flight plus one, even if the result is above the clamp.
+        //
         // Window-based algorithms do not grow cwnd beyond the clamp, but do not shrink cwnd to the
         // clamp either (Westwood sets cwnd regardless of the clamp). Vegas and Veno keep two
         // packets even if the clamp is one packet. Prague moves cwnd towards the clamp by one

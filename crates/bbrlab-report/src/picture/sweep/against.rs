@@ -155,8 +155,9 @@ impl Area {
             && other.bottom <= self.bottom
     }
 
-    /// Returns the possible positions of a text next to this area, the best first: the corners,
-    /// where no bars of intervals are, then right, left, above and below.
+    /// Returns the possible positions of a text next to this area, the best first: the four
+    /// corners, then right, left, above and below. If the area contains a point, the point's error
+    /// bars run horizontally and vertically through the area, so they do not cross the corners.
     fn neighbours(&self, (width, height): (f64, f64)) -> [Self; 8] {
         const GAP: f64 = 2.0;
         let (left, right) = (self.left - GAP - width, self.right + GAP);

@@ -374,8 +374,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "reverse_loss",
         "0.2.0",
         LOSS,
-        "random loss of all packets in the reverse direction, ACKs and data, as `loss`; `loss_at` applies to this \
-         loss, too",
+        "random loss of packets in the reverse direction, both ACKs and data; the values are written like those of \
+         `loss`, and `loss_at` applies to this loss, too",
         |spec: &mut LinkSpec, given| set(&mut spec.reverse_loss, given.value(read_loss)),
         |spec| Some(show_loss(&spec.reverse_loss)),
     )
@@ -384,7 +384,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "reverse_jitter",
         "0.2.0",
         JITTER,
-        "additional delay in the reverse direction, as `jitter`",
+        "additional delay in the reverse direction, written like `jitter`",
         |spec: &mut LinkSpec, given| spec.reverse_jitter = given.value(read_jitter),
         |spec| spec.reverse_jitter.as_ref().map(show_jitter),
     )
@@ -393,7 +393,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "reverse_reorder",
         "0.2.0",
         REORDER,
-        "reordering in the reverse direction, as `reorder`",
+        "reordering in the reverse direction, written like `reorder`",
         |spec: &mut LinkSpec, given| spec.reverse_reorder = given.value(read_reorder),
         |spec| spec.reverse_reorder.map(show_reorder),
     )
@@ -402,7 +402,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "reverse_police",
         "0.2.0",
         POLICE,
-        "a policer in front of the queue of the reverse direction, as `police`",
+        "a policer in front of the queue of the reverse direction, written like `police`",
         |spec: &mut LinkSpec, given| spec.reverse_police = given.value(read_police),
         |spec| spec.reverse_police.map(|police| show_police(police.value)),
     )

@@ -62,14 +62,14 @@ impl PeakSpec {
         PeakRate { rate: self.rate, mtu: self.mtu.map_or(full, |mtu| mtu.value) }
     }
 
-    /// Returns the name of the key that sets the bucket's depth, `peak_rate.mtu`; `peak_rate` if
-    /// the scenario sets no depth.
+    /// Returns the name of the key that sets the depth of the peak rate's token bucket:
+    /// `peak_rate.mtu`. If the scenario does not set `mtu`, returns `peak_rate`.
     pub(crate) fn key(self) -> &'static str {
         if self.mtu.is_some() { "peak_rate.mtu" } else { "peak_rate" }
     }
 
-    /// Returns the position of the bucket's depth in the file, or of `peak_rate` if the scenario
-    /// sets no depth.
+    /// Returns the position in the scenario file at which the value of `peak_rate.mtu` is. If the
+    /// scenario does not set `mtu`, returns the position of the value of `peak_rate`.
     pub(crate) fn mtu_at(self) -> At {
         self.mtu.map_or(self.at, |mtu| mtu.at)
     }

@@ -91,10 +91,10 @@ pub(crate) fn exiting_down_on_inflight(case: &mut Case) {
     case.demand(case.is_in("PROBE_BW_CRUISE"), &format!("to {}", case.state()));
 }
 
-/// A.9: Exiting PROBE_DOWN After Max Time. In DOWN the flow paces at 0.90 * 0.99 of the old
-/// bandwidth. Step 2 demands "Prevent C.inflight from dropping". If the link's rate fell by 10 %,
-/// as the draft says, inflight would drop at this pacing rate. In our test the link's rate
-/// therefore falls by 12 %.
+/// A.9: Exiting PROBE_DOWN After Max Time. In this case, the link's rate falls at the start of
+/// DOWN. The flow still paces at 0.90 * 0.99 of the link's former rate. Step 2 demands "Prevent
+/// C.inflight from dropping". If the link's rate fell by 10 %, as the draft says, inflight would
+/// drop at this pacing rate. In our test the link's rate therefore falls by 12 %.
 pub(crate) fn exiting_down_on_time(case: &mut Case) {
     // The case begins after a PROBE_RTT, so that no PROBE_RTT occurs during it.
     case.reach("PROBE_RTT");

@@ -57,8 +57,9 @@ impl Scoreboard {
     ) -> Option<SkbId> {
         let skb = &self.queue[id];
         let (start, end, tags) = (skb.seq, skb.end_seq(), skb.tags());
-        // A retransmitted skb that is not marked lost is left to `sacked.rs`, because its
-        // retransmission counts as still in flight.
+        // A retransmitted skb that is not marked lost cannot be merged: the skb keeps the tag
+        // `RETRANS`, because its retransmission counts as still in flight. `sacked.rs` tags such an
+        // skb.
         let is_hole = tags & (tag::LINKED | tag::SACKED) == tag::LINKED
             && tags & tag::ALL != tag::RETRANS
             && !skb.carries(flag::SYN | flag::FIN)

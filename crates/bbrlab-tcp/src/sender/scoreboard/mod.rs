@@ -120,8 +120,8 @@ pub(super) struct Scoreboard {
 /// How retransmissions in flight are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counting {
-    /// As in Linux, which does not count retransmissions of packets that are not marked lost
-    /// separately: the field for their number, `spare_out`, stays 0.
+    /// As in Linux, which has no separate count of retransmissions whose packets are not marked
+    /// lost: the field for this count, `spare_out`, stays 0.
     Linux,
     /// Retransmissions of packets that are not marked lost are counted in `spare_out`, because ns-3
     /// sends such retransmissions.

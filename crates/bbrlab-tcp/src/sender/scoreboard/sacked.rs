@@ -484,10 +484,11 @@ impl Scoreboard {
         Some(self.queue.next(id))
     }
 
-    /// Tags, in one step by [`Self::gather_covered`], the plain skbs from `id` on that the block
-    /// covers entirely. ([`Self::sacktag_next`] would tag them one by one.) Returns false, without
-    /// any change, if `id` is not plain or not covered entirely, or if each skb must be passed to
-    /// the visitor separately, as with a DSACK. `id` must have no tags.
+    /// Tags plain skbs as SACKed: the skb `id` and the skbs after it, as far as the block covers
+    /// each skb entirely. [`Self::gather_covered`] tags these skbs in one step;
+    /// [`Self::sacktag_next`] would tag them one by one. Returns false, without any change, if `id`
+    /// is not plain or not covered entirely, or if each skb must be passed to the visitor
+    /// separately, as with a DSACK. `id` must have no tags.
     #[inline(never)]
     fn tag_run(&mut self, id: SkbId, wanted: &Wanted, visitor: &mut impl SackVisitor) -> bool {
         if wanted.is_dup || wanted.next_dup.is_some() || wanted.is_each_visited {
@@ -498,10 +499,10 @@ impl Scoreboard {
         true
     }
 
-    /// Merges the plain skbs from `id` on that `block` covers entirely into one SACKed skb, or into
-    /// the SACKed skb directly before them. `block` must not be a DSACK, and `id` must have no
-    /// tags. Returns the merged skbs; `None`, without any change, if `id` is not plain or not
-    /// covered entirely.
+    /// Merges plain skbs: the skb `id` and the skbs after it, as far as `block` covers each skb
+    /// entirely. The merged skbs become one SACKed skb, or a part of the SACKed skb directly before
+    /// `id`. `block` must not be a DSACK, and `id` must have no tags. Returns the merged skbs;
+    /// `None`, without any change, if `id` is not plain or not covered entirely.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
