@@ -147,7 +147,8 @@ LINES_WITH_DOTS_BESIDE = 4
 the command line's plots. With more lines, the dots are on the intervals."""
 
 LEGEND_ROWS = 2
-"""A legend above the axes that would have more rows than this gets smaller letters or begins farther left."""
+"""The largest number of rows for which a legend above the axes keeps its letter size and its left end. If a legend
+needs more rows, its letters become smaller or its left end moves left."""
 
 TITLE_GAP = 8
 """The distance in points (1/72 inch) from the axes, or from the titles of several panels, to a legend above them.

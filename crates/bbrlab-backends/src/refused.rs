@@ -47,8 +47,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The settings of flows for which each back end except the simulator has code of its own, which
-/// supports the setting or refuses it.
+/// Settings of flows. Each back end except the simulator has code of its own for each of these
+/// settings. The code supports or refuses the setting.
 pub(super) const KNOWN_SETTINGS: [&str; 8] =
     ["ecn", "dscp", "max_pacing_rate", "device", "rate_samples", "latency", "late", "read"];
 

@@ -161,8 +161,9 @@ pub struct Prague {
     round: u32,
     /// Whether a CE mark has ever been echoed to this sender.
     saw_ce: bool,
-    /// Whether the rate, and not the window, determines how much is sent once the flow is
-    /// independent of its RTT. Linux: `cwnd_mode`.
+    /// Whether the rate, and not the window, determines how much is sent. Exception: while
+    /// `is_rtt_independent` returns false, the window determines how much is sent, even if this
+    /// field is true. Linux: `cwnd_mode`.
     is_by_rate: bool,
     /// Whether cwnd is currently reduced because of a loss.
     in_loss: bool,

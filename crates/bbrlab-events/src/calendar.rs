@@ -220,7 +220,7 @@ impl CalendarQueue {
     }
 
     /// Arms a timer for `at`, which must not be before `now`. Returns false, and does nothing, if
-    /// the timer is armed or the deadline has no bucket.
+    /// the timer was already armed before the call or if `at` has no bucket.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "only `enter_calendar` calls this function")]
     pub(crate) fn arm(&mut self, flow: u32, at: Time, now: Time) -> bool {

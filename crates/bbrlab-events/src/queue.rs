@@ -393,8 +393,8 @@ impl EventQueue {
         }
     }
 
-    /// Puts a timer into the calendar and returns true, unless the timer is armed or its deadline
-    /// has no bucket.
+    /// Puts a timer into the calendar and returns true. Returns false, and does nothing, if the
+    /// timer was already armed before the call or if the deadline `at` has no bucket.
     #[inline]
     fn enter_calendar(&mut self, flow: u32, at: Time, now: Time) -> bool {
         let is_armed = self.calendar.arm(flow, at, now);

@@ -665,8 +665,9 @@ impl Files {
         for (name, bytes) in &self.files {
             write(&folder.join(name), bytes)?;
         }
-        // The names of a run's other files must be on the disk before `run.json`, which marks them
-        // as complete.
+        // The content of each file is on the disk, but perhaps not yet the file's entry in the
+        // folder. All these entries must be on the disk before `run.json` is written, because
+        // `run.json` marks the run as complete.
         sync_folder(folder)?;
         write(&folder.join(RUN_JSON), &pretty(&self.mark))?;
         sync_folder(folder)

@@ -407,7 +407,7 @@ record! {
         pacing: Option<f64>, Result, "share", "pacing";
         rwnd: Option<f64>, Result, "share", "the receive window";
         sndbuf: Option<f64>, Result, "share", "the send buffer";
-        app: Option<f64>, Result, "share", "the application, which had nothing to send";
+        app: Option<f64>, Result, "share", "an application without data to send";
     }
 }
 

@@ -84,7 +84,8 @@ pub enum PartialAck {
     Nothing,
     /// The first lost segment or, if no segment is marked lost, new data or, if there is no new
     /// data either, the first unacknowledged segment (the head). Nothing is sent if a
-    /// retransmission of the head is in flight (ns-3).
+    /// retransmission of the head is in flight. The profiles `ns3`, `ns3-3.40` and `piotrowska` use
+    /// this variant.
     Segment,
     /// The first unacknowledged segment (the head), which is then marked lost. Nothing is sent if
     /// the head is SACKed or already retransmitted. This variant imitates ns-3 3.27, but with one

@@ -225,7 +225,8 @@ impl<P: PacketData> Network<P> {
         self.add_flow(forward, reverse)
     }
 
-    /// Adds a flow between two hosts, whose packets take the routes `forward` and `reverse`.
+    /// Adds a flow between two hosts. The packets of the flow's sender take the route `forward`.
+    /// The packets of the flow's receiver take the route `reverse`.
     ///
     /// # Panics
     /// Panics with more than 2^24 flows.

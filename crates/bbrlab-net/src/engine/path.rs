@@ -73,7 +73,7 @@ impl<P: PacketData> Network<P> {
             return;
         };
         let Onward { delay, tie_base, lane } = leg.onward;
-        // A network whose clock has steps has no plain links.
+        // A network with a clock step (`Network::set_clock_step`) has no plain links.
         debug_assert!(self.clock.is_none());
         let at = departs + delay;
         let next_leg = first_leg + 1;

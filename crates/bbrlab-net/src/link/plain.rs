@@ -383,7 +383,9 @@ impl Link {
         packet: Admission,
         accounts: &mut Accounts,
     ) -> Option<Time> {
-        debug_assert!(due == now, "a network whose clock has steps has no plain links");
+        // `due` and `now` can differ only in a network with a clock step: an event due between two
+        // clock steps happens at a later step. `Link::set_clock_step` leaves no link plain.
+        debug_assert!(due == now, "a network with a clock step has no plain links");
         let mut plain = self.plain();
         plain.settle_if_long(id, due, accounts);
         plain.admit(id, due, packet, accounts)

@@ -88,7 +88,7 @@ fn points(qdisc: &str, rate: &str, rtt: &str, settings: &str) -> Result<Vec<Poin
             "ecn" => match value {
                 "True" | "1" | "False" | "0" => continue,
                 _ => {
-                    let expected = "ecn=True or ecn=False";
+                    let expected = "ecn=True, ecn=1, ecn=False or ecn=0";
                     return Err(format!("settings: found `{setting}`, expected {expected}"));
                 }
             },

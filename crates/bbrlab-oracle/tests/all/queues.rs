@@ -73,7 +73,8 @@ fn ecn_of_the_hosts_is_accepted_and_other_settings_are_named() {
     assert_eq!(with("ecn=1;data_slot=5ms 5ms packets 4 bytes 5000"), "bn data");
     assert_eq!(
         with("ecn=maybe"),
-        "DIR/episodes.csv: row 1: settings: found `ecn=maybe`, expected ecn=True or ecn=False"
+        "DIR/episodes.csv: row 1: settings: found `ecn=maybe`, expected ecn=True, ecn=1, \
+         ecn=False or ecn=0"
     );
     assert_eq!(
         with("loss=0.1"),

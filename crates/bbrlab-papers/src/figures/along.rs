@@ -77,9 +77,9 @@ pub(super) fn curves(
     }
 }
 
-/// Returns the boxes of a panel: the distribution of a metric over all flows and seeds, with the
-/// printed mean and standard deviation. Medians over the seeds would hide the differences between
-/// flows, because the flow with the highest goodput differs between seeds.
+/// Returns the boxes of a panel. A box shows the distribution of a metric over all flows and seeds,
+/// and the mean and standard deviation that the paper prints. Medians over the seeds would hide the
+/// differences between flows, because the flow with the highest goodput differs between seeds.
 pub(super) fn boxes(
     experiment: &Experiment,
     rows: &MeasuredRows,

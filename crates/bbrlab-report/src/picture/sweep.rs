@@ -643,12 +643,13 @@ impl<'a> Sheet<'a> {
         entries
     }
 
-    /// Returns the index of a drawn group of flows that the values of `key` name: at each sweep
-    /// point that has this group, the group's name equals the point's value of `key`. The legend's
-    /// entries for the key's values then already name the group, and show the group's symbols.
-    /// Metrics of the whole run are drawn with the symbols of the first group. If such a metric is
-    /// drawn, only the first group can be returned, because the legend's symbols must not differ
-    /// from the metric's.
+    /// Returns the lowest index of a drawn group of flows whose name equals the value of `key` at
+    /// each sweep point that has the group. If such a group exists, the legend's entries for the
+    /// values of `key` already name the group, and show the group's symbols.
+    ///
+    /// Metrics of the whole run are drawn with the symbols of group 0. If such a metric is drawn,
+    /// only group 0 can be returned, because the legend's symbols must not differ from the
+    /// metric's.
     fn group_of(&self, key: &str) -> Option<usize> {
         let is_it = |&place: &usize| {
             self.points.groups.iter().all(|group| {

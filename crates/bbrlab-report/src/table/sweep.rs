@@ -272,15 +272,15 @@ fn waits(groups: &[Group]) -> Option<Block> {
     for wait in names.filter_map(|name| name.strip_suffix(".wait_ms.mean")) {
         let (ms, drops) = (most(&format!("{wait}.wait_ms.mean")), most(&format!("{wait}.drops")));
         let dropped =
-            if drops > 0.0 { format!(", {drops:.0} packets dropped") } else { String::new() };
+            if drops > 0.0 { format!(", which dropped {drops:.0} packets") } else { String::new() };
         if ms >= WORTH_SHOWING_MS || drops > 0.0 {
             let name = wait.strip_prefix("waits.").unwrap_or(wait);
-            told.push(format!("{name} {ms:.2} ms{dropped}"));
+            told.push(format!("{ms:.2} ms at {name}{dropped}"));
         }
     }
     (!told.is_empty()).then(|| {
         Block::Sentence(format!(
-            "in addition to the queue delay, packets waited for {} (mean over the packets of the point with the highest mean)",
+            "mean waiting times of packets, not included in the queue delay: {} (each number is the largest of all points)",
             told.join("; ")
         ))
     })

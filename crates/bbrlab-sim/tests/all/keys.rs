@@ -479,7 +479,7 @@ fn a_rate_schedule_keeps_or_follows() {
     let (keep, follow) = (at("keep"), at("follow"));
     assert_ne!(keep.summary.digest, follow.summary.digest);
     // The rate is 20 Mbit/s for 2 s, then 2 Mbit/s for 2 s: 11 Mbit/s on average. With `keep`, the
-    // up to 100 packets in the buffer at 2 s still depart at 20 Mbit/s. These packets can add 0.3
+    // packets that wait at 2 s, at most 100, still depart at 20 Mbit/s. These packets can add 0.3
     // Mbit/s to the average over 4 s.
     assert!(
         goodput(&follow) < 11.0 && goodput(&keep) < 11.5,

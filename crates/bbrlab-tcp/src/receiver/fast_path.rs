@@ -90,9 +90,10 @@ impl Receiver {
         }
     }
 
-    /// The first part of [`Self::deliver`]: processes and reads the next segment in order, if a
-    /// fast path expects this segment. Otherwise does nothing and returns `None`; the caller must
-    /// then call [`Self::deliver_other`].
+    /// The first part of [`Self::deliver`]. If a fast path expects `packet` as the next in-order
+    /// segment, the receiver processes the segment and the application reads the segment's data.
+    /// Otherwise, does nothing and returns `None`; the caller must then call
+    /// [`Self::deliver_other`].
     #[inline]
     pub fn deliver_next(
         &mut self,
@@ -110,7 +111,7 @@ impl Receiver {
     }
 
     /// The second part of [`Self::deliver`]: processes a segment for which [`Self::deliver_next`]
-    /// has returned `None`, and reads if the application is woken up. Calls `glance` a second time
+    /// has returned `None`. The application reads if it is woken up. Calls `glance` a second time
     /// instead of taking the first result as an argument, so that the compiler can keep the first
     /// result in registers.
     pub fn deliver_other(

@@ -448,7 +448,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         Form::Any(&[Form::Time, Form::Table(airtime::PARTS)]),
         "both directions share one medium, as on Wi-Fi, and transmit in turn. `\"186us\"`: one packet per transmission \
          opportunity, with this overhead. `{ overhead = \"186us\", packets = 64, time = \"5484us\" }`: at most 64 \
-         packets per opportunity, all of which begin within 5484 us. See [networks](networks.md)",
+         packets per opportunity; the transmission of an opportunity's last packet begins less than 5484 us after the \
+         transmission of its first packet begins. See [networks](networks.md)",
         |spec: &mut LinkSpec, given| spec.airtime = given.value(AirtimeSpec::read),
         |spec| spec.airtime.map(AirtimeSpec::show),
     ),

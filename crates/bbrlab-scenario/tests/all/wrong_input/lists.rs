@@ -1,6 +1,6 @@
-//! Replaces lists that occur in many messages by names: the keys of a link or of a flow, the
-//! algorithms, the queue disciplines. If a name is added to a list of valid names, only the
-//! expectation in this file changes.
+//! Replaces four lists in messages by short names such as `<algorithms>`. The lists contain the
+//! keys of a link, the keys of a flow, the algorithms, and the queue disciplines. Each list occurs
+//! in many messages. If a list gets a new element, only the expectation in this file changes.
 
 use bbrlab_run::Algorithm;
 use bbrlab_scenario::{queues, sections};
