@@ -12,9 +12,8 @@ use crate::error::LabError;
 /// The largest number of names that are tried for a folder.
 const NAMES_MAX: u32 = 10_000;
 
-/// The folder of an ended process is removed if it has not changed for this number of seconds. A
-/// guest kernel or ns-3 may outlive a killed bbrlab process and still use the folder. This time is
-/// therefore longer than one day, the limit for a run of a guest kernel or of ns-3.
+/// The folder of an ended process is removed if it has not changed for this number of seconds. This
+/// is longer than one day, the limit for a run of a guest kernel or of ns-3.
 const LEFT_S: i64 = 2 * 86_400;
 
 /// A folder for one run. Dropping this value removes the folder.

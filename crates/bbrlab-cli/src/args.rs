@@ -103,8 +103,8 @@ pub(crate) enum Verb {
         after_help = "Example: bbrlab report bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --out two-bbr.html"
     )]
     Report(ReportArgs),
-    /// Serve the lab, a web page that edits scenarios in a form or as text, runs them, and shows
-    /// their time series and packets; the page also shows folders of results
+    /// Serve the lab, a web page for editing scenarios in a form or as text, running them, and
+    /// watching their time series and packets; the page also shows folders of results
     #[command(
         after_help = "A program that was built without the page says so. `cargo xtask web` in a clone builds the page.
 
@@ -906,8 +906,8 @@ longer the median process took than the fastest, in percent. In the table of rat
 a case is the larger of two values: the noise in this call, and the noise in the document that --against names. A \
 difference of two speeds below the noise means nothing.
 
-Memory is the largest amount that the process had at any time. About 5 MB of this amount are the program itself. The \
-amount varies by about 1 MB between calls. The digest is a hash of what happened to every packet: equal digests \
+Memory is the largest resident memory that the process had at any time, with about 5 MB for the program itself; this value \
+varies by about 1 MB between calls. The digest is a hash of what happened to every packet: equal digests \
 mean equal results. `cargo xtask bench` counts instructions and cache misses with valgrind.";
 
 /// The help text of `ns3`.

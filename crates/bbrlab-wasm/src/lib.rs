@@ -1,8 +1,8 @@
 //! The simulator as a WebAssembly module, for a worker of the lab's web page.
 //!
 //! The code is plain Rust, so tests can call it without WebAssembly. A [`Module`] takes texts, and
-//! returns JSON and columns of numbers. The columns have the rows of the time series or the events
-//! of packets. `exports.rs` adds the functions that the worker calls; they exist only for
+//! returns JSON and columns of numbers. The columns contain the time series, or the events of
+//! packets. `exports.rs` adds the functions that the worker calls; they exist only for
 //! `wasm32-unknown-unknown`. The module uses no threads, files or clocks. `web/src/sim/protocol.ts`
 //! describes the answers.
 //!

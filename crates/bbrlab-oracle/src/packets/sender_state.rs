@@ -26,7 +26,7 @@ const TIMES: [&str; 5] = ["srtt_us", "mdev_us", "rack_rtt_us", "pacing_Bps", "ra
 /// unit is a quarter of a microsecond, an error of 4 is one microsecond.
 const TIME_TOLERANCE: f64 = 1e-4;
 
-/// Compares the state of our sender with the state of the kernel's sender before each ACK of a
+/// Compares the state of bbrlab's sender with that of the kernel's sender before each ACK of a
 /// recorded episode. Compares nothing if the episode's log does not begin with the `connect()`
 /// call, if both ends send data, or if bbrlab does not have the algorithm. Counts the rows in which
 /// any field differs, and the rows that differ only in times and only by a microsecond.

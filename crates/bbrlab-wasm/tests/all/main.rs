@@ -166,8 +166,8 @@ fn rows_that_the_page_takes_are_no_memory_of_the_module() {
         assert_eq!(outcome, Outcome::Done, "{answer}");
         answer["memory_bytes"].as_u64().unwrap()
     };
-    // The page takes the rows of flows and links, so `memory_bytes` counts neither. The second
-    // scenario has rows of several links.
+    // The page takes the rows of flows and links, so `memory_bytes` counts neither. The third
+    // scenario has rows of two links.
     for id in ["examples.dumbbell", "networks.wifi", "c4.low-and-up"] {
         let [with, without] = ["1ms", "off"].map(|sample| memory(id, sample));
         assert!(with.abs_diff(without) <= 1, "{id}: {with} and {without} bytes");
