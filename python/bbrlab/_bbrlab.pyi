@@ -187,7 +187,7 @@ class Scenario:
 
 @final
 class Conn:
-    """A read-only view of the sender."""
+    """A view of the sender. A congestion control may change only the fields of `ctl`."""
 
     @property
     def owd_us(self) -> int | None:
@@ -218,7 +218,7 @@ class Conn:
         """Whether the sender was recently limited by cwnd. Linux: `is_cwnd_limited`."""
     @property
     def tlp_orig_app_limited(self) -> bool:
-        """Whether the packet that a tail-loss probe retransmitted was sent application-limited (v3). Linux: `tlp_orig_data_app_limited`."""
+        """Whether the packet that a tail-loss probe retransmitted was sent application-limited. In Linux, only the kernel tree of BBRv3 has this field. Linux: `tlp_orig_data_app_limited`."""
     @property
     def snd_una(self) -> int:
         """First unacknowledged byte. Unit: sequence number. Linux: `snd_una`."""
@@ -316,7 +316,7 @@ class Control:
     def pacing_rate(self, value: int) -> None: ...
     @property
     def pacing_status(self) -> PacingStatus:
-        """The pacer: 0 none, 1 TCP's timer, 2 the `fq` discipline. A control that needs pacing changes 0 to 1, usually in `init`; this alone enables pacing. From 0 to 2. Linux: `sk_pacing_status`."""
+        """The pacer: 0 none, 1 TCP's timer, 2 the `fq` discipline. A control that needs pacing sets this field to 1 if it is 0, usually in `init`; pacing needs no other change. From 0 to 2. Linux: `sk_pacing_status`."""
     @pacing_status.setter
     def pacing_status(self, value: int) -> None: ...
     @property
@@ -326,7 +326,7 @@ class Control:
     def app_limited(self, value: int) -> None: ...
     @property
     def ecn_flags(self) -> int:
-        """1 ECN negotiated, 2 send CWR, 4 echo ECE, 8 ECT seen; v2: 16 ECT on every packet; v3: 16 low-latency ECN, 32 ECT on every packet. Unit: bits. From 0 to 63. Linux: `ecn_flags`."""
+        """1 ECN negotiated, 2 send CWR, 4 echo ECE, 8 ECT seen. In the kernel tree of BBRv2: 16 ECT on every packet. In the kernel tree of BBRv3: 16 low-latency ECN, 32 ECT on every packet. Unit: bits. From 0 to 63. Linux: `ecn_flags`."""
     @ecn_flags.setter
     def ecn_flags(self, value: int) -> None: ...
     @property
@@ -356,7 +356,7 @@ class RateSample:
         """Packets newly marked lost by this ACK. Unit: packets. Linux: `losses`."""
     @property
     def lost(self) -> int:
-        """Packets lost in the sample's interval (v2, v3; with `notes_in_flight`). Unit: packets. Linux: `lost`."""
+        """Packets lost in the sample's interval, for a control with the switch `notes_in_flight`. In Linux, only the kernel trees of BBRv2 and BBRv3 have this field. Unit: packets. Linux: `lost`."""
     @property
     def acked_sacked(self) -> int:
         """Packets newly acknowledged or SACKed by this ACK. Unit: packets. Linux: `acked_sacked`."""
@@ -368,7 +368,7 @@ class RateSample:
         """The connection's `delivered` when the sampled packet was sent. Unit: packets. Linux: `prior_delivered`."""
     @property
     def tx_in_flight(self) -> int:
-        """Packets in flight just after the sampled packet was sent (v2, v3; with `notes_in_flight`). Unit: packets. Linux: `tx_in_flight`."""
+        """Packets in flight just after the sampled packet was sent, for a control with the switch `notes_in_flight`. In Linux, only the kernel trees of BBRv2 and BBRv3 have this field. Unit: packets. Linux: `tx_in_flight`."""
     @property
     def is_app_limited(self) -> bool:
         """Whether the sampled packet was sent application-limited. Linux: `is_app_limited`."""
@@ -377,10 +377,10 @@ class RateSample:
         """Whether the ACK may have been delayed. Linux: `is_ack_delayed`."""
     @property
     def is_ece(self) -> bool:
-        """Whether the ACK carried ECE (v2, v3). Linux: `is_ece`."""
+        """Whether the ACK carried ECE. In Linux, only the kernel trees of BBRv2 and BBRv3 have this field. Linux: `is_ece`."""
     @property
     def is_tlp_ack(self) -> bool:
-        """Whether the ACK matches a tail-loss probe's retransmission (v3). Linux: `is_acking_tlp_retrans_seq`."""
+        """Whether the ACK matches a tail-loss probe's retransmission. In Linux, only the kernel tree of BBRv3 has this field. Linux: `is_acking_tlp_retrans_seq`."""
 
 @final
 class AckSample:
@@ -420,7 +420,7 @@ class LostSkb:
         """Whether the packet was sent application-limited. Linux: `tx.is_app_limited`."""
     @property
     def delivered_mstamp(self) -> int:
-        """The connection's `delivered_mstamp` when the packet was sent; 0 if the packet had been SACKed before it was marked lost. Unit: microseconds. Linux: `tx.delivered_mstamp`."""
+        """The connection's `delivered_mstamp` when the packet was sent; 0 if the receiver SACKed the packet, then discarded it, and the packet was marked lost after that. Unit: microseconds. Linux: `tx.delivered_mstamp`."""
 
 # End of what is written from `fields.rs`.
 

@@ -142,18 +142,19 @@ struct bbrlab_control {
      * sender sets it for window-based controls. */
     uint64_t pacing_rate;
     /* state; The pacer: 0 none, 1 TCP's timer, 2 the `fq` discipline. A control that needs pacing
-     * changes 0 to 1, usually in `init`; this alone enables pacing. */
+     * sets this field to 1 if it is 0, usually in `init`; pacing needs no other change. */
     uint8_t pacing_status;
     /* packets; The `delivered` count at which the application-limited bubble ends; 0 for none. */
     uint32_t app_limited;
-    /* bits; 1 ECN negotiated, 2 send CWR, 4 echo ECE, 8 ECT seen; v2: 16 ECT on every packet; v3:
-     * 16 low-latency ECN, 32 ECT on every packet. */
+    /* bits; 1 ECN negotiated, 2 send CWR, 4 echo ECE, 8 ECT seen. In the kernel tree of BBRv2: 16
+     * ECT on every packet. In the kernel tree of BBRv3: 16 low-latency ECN, 32 ECT on every
+     * packet. */
     uint8_t ecn_flags;
     /* bits; The receiver's pending ACK: 2 delayed-ACK timer armed, 16 ACK now. */
     uint8_t ack_pending;
 };
 
-/* A read-only view of the sender. */
+/* A view of the sender. A congestion control may change only the fields of `ctl`. */
 struct bbrlab_conn {
     /* Size of the struct in bytes. */
     uint32_t size;
@@ -171,8 +172,8 @@ struct bbrlab_conn {
     uint8_t ca_state;
     /* flag; Whether the sender was recently limited by cwnd. */
     uint8_t is_cwnd_limited;
-    /* flag; Whether the packet that a tail-loss probe retransmitted was sent application-limited
-     * (v3). */
+    /* flag; Whether the packet that a tail-loss probe retransmitted was sent application-limited.
+     * In Linux, only the kernel tree of BBRv3 has this field. */
     uint8_t tlp_orig_app_limited;
     /* sequence number; First unacknowledged byte. */
     uint32_t snd_una;
@@ -223,7 +224,8 @@ struct bbrlab_rate_sample {
     int64_t rtt_us;
     /* packets; Packets newly marked lost by this ACK. */
     int32_t losses;
-    /* packets; Packets lost in the sample's interval (v2, v3; with `notes_in_flight`). */
+    /* packets; Packets lost in the sample's interval, for a control with the switch
+     * `notes_in_flight`. In Linux, only the kernel trees of BBRv2 and BBRv3 have this field. */
     int32_t lost;
     /* packets; Packets newly acknowledged or SACKed by this ACK. */
     uint32_t acked_sacked;
@@ -231,16 +233,19 @@ struct bbrlab_rate_sample {
     uint32_t prior_in_flight;
     /* packets; The connection's `delivered` when the sampled packet was sent. */
     uint32_t prior_delivered;
-    /* packets; Packets in flight just after the sampled packet was sent (v2, v3; with
-     * `notes_in_flight`). */
+    /* packets; Packets in flight just after the sampled packet was sent, for a control with the
+     * switch `notes_in_flight`. In Linux, only the kernel trees of BBRv2 and BBRv3 have this
+     * field. */
     uint32_t tx_in_flight;
     /* flag; Whether the sampled packet was sent application-limited. */
     uint8_t is_app_limited;
     /* flag; Whether the ACK may have been delayed. */
     uint8_t is_ack_delayed;
-    /* flag; Whether the ACK carried ECE (v2, v3). */
+    /* flag; Whether the ACK carried ECE. In Linux, only the kernel trees of BBRv2 and BBRv3 have
+     * this field. */
     uint8_t is_ece;
-    /* flag; Whether the ACK matches a tail-loss probe's retransmission (v3). */
+    /* flag; Whether the ACK matches a tail-loss probe's retransmission. In Linux, only the kernel
+     * tree of BBRv3 has this field. */
     uint8_t is_tlp_ack;
 };
 
@@ -273,8 +278,8 @@ struct bbrlab_lost_skb {
     uint32_t lost;
     /* flag; Whether the packet was sent application-limited. */
     uint8_t is_app_limited;
-    /* microseconds; The connection's `delivered_mstamp` when the packet was sent; 0 if the packet
-     * had been SACKed before it was marked lost. */
+    /* microseconds; The connection's `delivered_mstamp` when the packet was sent; 0 if the
+     * receiver SACKed the packet, then discarded it, and the packet was marked lost after that. */
     uint64_t delivered_mstamp;
 };
 
@@ -301,8 +306,8 @@ struct bbrlab_host {
     /* The simulator's own. */
     void *data;
     /* Returns a random integer below `bound`, drawn with the run's seed. Only init, cwnd_event,
-     * set_state, skb_marked_lost and cong_control can draw: called by any other function, returns
-     * 0. */
+     * set_state, skb_marked_lost and cong_control can draw: if any other function calls draw, draw
+     * returns 0. */
     uint32_t (*draw)(bbrlab_host *host, uint32_t bound);
     /* Ends the run with this text; the call must then return. */
     void (*fail)(bbrlab_host *host, const char *text);
@@ -367,8 +372,8 @@ struct bbrlab_plugin {
     /* An ACK; replaces `cong_avoid` and PRR. */
     int32_t (*cong_control)(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, const
         bbrlab_rate_sample *rs, bbrlab_host *host);
-    /* New data was acknowledged cumulatively, up to `ack`. `acked` is the number of packets newly
-       acknowledged, cumulatively or by SACK. */
+    /* An ACK that may raise cwnd arrived. All data up to `ack` is acknowledged cumulatively, and
+     * `acked` is the number of packets newly acknowledged, cumulatively or by SACK. */
     int32_t (*cong_avoid)(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, uint32_t ack,
         uint32_t acked, bbrlab_host *host);
     /* Packets have left the network. `*ssthresh` holds the threshold and may be changed. */
@@ -422,8 +427,8 @@ struct bbrlab_setup {
 struct bbrlab_socket {
     /* Size of the struct in bytes. */
     uint32_t size;
-    /* packets; sent, and neither acknowledged, SACKed nor marked lost. Linux:
-     * tcp_packets_in_flight. */
+    /* packets; in flight: packets_out without packets that are SACKed or marked lost, plus
+     * retransmissions in flight. Linux: tcp_packets_in_flight. */
     uint32_t inflight;
     /* nanoseconds; the calling program's clock, which may begin with 0 and never goes back. */
     uint64_t now_ns;

@@ -469,8 +469,8 @@ fn a_name_in_a_list_has_its_details_and_a_wrong_one_a_suggestion() {
         target             "15ms"   the acceptable wait
         tupdate            "15ms"   how often the probability is computed; for `pie` and `fq_pie`, Linux's
                                     timer adds 1 ms or more
-        alpha              2        weight of the distance from `target`, in 1/16 per second, at most 32;
-                                    for `dualpi2` in 1/256 per second
+        alpha              2        weight of the distance from `target`: for `pie` and `fq_pie` in 1/16 per
+                                    second, at most 32; for `dualpi2` in 1/256 per second, at most 65280
         beta               20       weight of the change of the wait, in the unit of `alpha`
         bytemode           false    whether small packets are dropped with smaller probability
         dq_rate_estimator  false    whether the wait is computed from the backlog and a measured rate
