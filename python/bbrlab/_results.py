@@ -295,7 +295,10 @@ class Results:
         return self._records.digests()
 
     def summary(self, n: int) -> dict[str, Any]:
-        """Returns all metrics of a run by their names.
+        """Returns a run's entry in the list `runs` of `summary.json`.
+
+        The entry has the scenario's name, the swept values (`point`), the seed, all metrics of the run, and the lists
+        `links`, `flow_groups` and `flows`.
 
         Args:
             n: The run's position; -1 is the last one.

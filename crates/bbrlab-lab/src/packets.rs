@@ -1,5 +1,7 @@
-//! `validate packets`: replays packet logs of real hosts on all cores and adds up the results in
-//! the order in which the folders list the logs.
+//! `validate packets`: replays packet logs of real hosts on all cores and adds up the results.
+//!
+//! The results are added folder by folder, in the order in which the user names the folders. Within
+//! a folder, the order is that of the folder's list of packet logs, `episodes.csv`.
 
 use std::convert::Infallible;
 use std::path::PathBuf;

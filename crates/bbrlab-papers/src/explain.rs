@@ -169,16 +169,15 @@ impl ArtifactCause {
             Self::Switch(switch) => format!("decided by {switch}"),
             Self::AnyOf { enough, not_without } => any_of(enough, not_without),
             Self::Pair { both: [one, other], not_alone } => {
-                let mut words = format!("made true by {one} together with {other}");
                 if not_alone.is_empty() {
-                    words.push_str(", and by neither alone");
+                    format!("made true by {one} and {other} (neither alone)")
                 } else {
-                    words.push_str(&format!(
-                        "; the experiment cannot be run with only {} on",
+                    format!(
+                        "made true by {one} together with {other}; the experiment cannot be run \
+                         with only {} on",
                         not_alone.join(" or only ")
-                    ));
+                    )
                 }
-                words
             }
             Self::More { needed, pairs_run, pairs_not_run } => {
                 let mut words = if *pairs_not_run == 0 {
@@ -534,7 +533,7 @@ mod tests {
             [effect("a", false, true), effect("b", false, false), effect("c", false, false)];
         assert_eq!(pairs(&effects), [(1, 2), (0, 1), (0, 2)]);
         let words = cause_of(&effects, Some((1, 2)), 1).describe();
-        assert_eq!(words, "made true by b together with c, and by neither alone");
+        assert_eq!(words, "made true by b and c (neither alone)");
         let words = cause_of(&effects, None, 3).describe();
         assert_eq!(words, "made true by more than two switches together; needed switches: b, c");
         let words = cause_of(&effects, None, 1).describe();

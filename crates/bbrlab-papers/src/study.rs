@@ -171,7 +171,8 @@ pub(crate) struct AlgorithmName {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Unreported {
-    /// The form (see [`crate::FORMS`]) whose runs contain these flows.
+    /// The form of the paper's experiments whose runs contain these flows: one of
+    /// [`crate::FORMS`], the variants that follow the paper's text or the authors' programs.
     pub(crate) form: String,
     /// The number of flows that the paper omits: the first flows of each run.
     pub(crate) flows: usize,

@@ -621,7 +621,7 @@ columns! {
         bytes: u64, "bytes", "payload";
         start_s: f64, "s", "when it connects";
         fct_s: Option<f64>, "s", "time from the connect until the receiver has read the last byte; null if the run ended before";
-        slowdown: Option<f64>, "", "`fct_s` / ideal time. Null if the transfer is unfinished, if no link of the forward path has a rate, or if a rate is 0 at the transfer's start. The ideal time is the base RTT plus the time of the wire bytes at the smallest rate of the forward path. RTT and rates are the values at the transfer's start; a Mahimahi trace counts with its mean rate";
+        slowdown: Option<f64>, "", "`fct_s` / ideal time. Null if the transfer is unfinished, no link of the forward path has a rate, or a rate is 0 at the transfer's start. Ideal time: base RTT plus the wire bytes' time at the forward path's smallest rate. RTT and rates: at the transfer's start; a Mahimahi trace counts with its mean rate";
         retransmitted_packets: MaybeKnown<u64>, "packets", "retransmissions";
     }
 }

@@ -411,8 +411,8 @@ impl Connection {
         self.meter.update(now, conn.ctl.cwnd, conn.srtt_us >> 3, rtt_us);
     }
 
-    /// Adds the measurements of another flow's connections. The active times of both flows must
-    /// have ended.
+    /// Adds the measurements of another flow's connections. [`Meter::freeze`] must have ended the
+    /// measurements of both flows.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.data_arrivals += other.data_arrivals;
         self.meter.merge(&other.meter);

@@ -101,7 +101,7 @@ impl Meter {
         self.rtt_us.precision()
     }
 
-    /// Begins the flow's active time.
+    /// Begins the flow's active time, the time during which the meter measures the flow.
     pub(crate) fn start(&mut self, now: Time) {
         self.seen_until = now;
         let period = self.recent.period.0;
@@ -184,7 +184,8 @@ impl Meter {
         self.start(now);
     }
 
-    /// Adds the counts of another meter. The active times of both meters must have ended.
+    /// Adds the counts of another meter. [`Self::freeze`] must have ended the measurements of both
+    /// meters.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.rtt_us.merge(&other.rtt_us);
         self.srtt_us.merge(&other.srtt_us);

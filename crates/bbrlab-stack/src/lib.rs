@@ -61,10 +61,10 @@ crate::settings! {
         pub sack: bool = true, "sack", "0.1.0",
             "selective acknowledgements";
         pub recovery: Recovery = Recovery::Linux, "recovery", "0.1.0",
-            "detection and repair of losses. `\"linux\"`: RACK-TLP, undo and PRR; only with this value, senders with \
-             `bbr2` and `bbr3` check at ACKs whether they are application-limited. Other values: as in ns-3, where a \
-             segment is lost if three segments above it are SACKed. cwnd is ssthresh at once (`\"classic\"`), or follows \
-             ns-3's PRR since 3.43 (`\"prr\"`) or up to 3.42 (`\"prr_ssrb\"`)";
+            "detection and repair of losses. `\"linux\"`: RACK-TLP, undo and PRR; only with this value, `bbr2` and \
+             `bbr3` check at ACKs whether they are application-limited. Other values: as in ns-3, a segment is lost if \
+             three segments above it are SACKed. cwnd is ssthresh at once (`\"classic\"`), or follows ns-3's PRR since \
+             3.43 (`\"prr\"`) or up to 3.42 (`\"prr_ssrb\"`)";
         /// When the receiver sends ACKs.
         pub delack: DelAck = DelAck::Linux, "delack";
         pub min_rto: Span = Span::from_millis(200), "min_rto", "0.1.0",

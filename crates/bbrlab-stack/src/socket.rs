@@ -9,10 +9,10 @@ crate::settings! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SocketSwitches {
         pub sockbuf: Sockbuf = Sockbuf::Memory, "sockbuf", "0.1.0",
-            "what `sndbuf` and `rcvbuf` count. `\"memory\"`: bytes of memory; a buffer has twice the given size, and the \
-             receiver's window begins small and grows. `\"payload\"`: bytes of payload. In a send buffer, sent bytes that \
-             are not acknowledged and unsent bytes count. From the start, the receiver's window is the whole receive \
-             buffer; with `auto`, this is the maximum of `tcp_rmem`, 64 MiB by default";
+            "what `sndbuf` and `rcvbuf` count. `\"memory\"`: bytes of memory; a buffer has twice the given size, and \
+             the receiver's window begins small and grows. `\"payload\"`: bytes of payload; a send buffer holds \
+             unacknowledged and unsent bytes. From the start, the receiver's window is the whole receive buffer; with \
+             `auto`, the maximum of `tcp_rmem`, 64 MiB by default";
         /// Linux delays short segments, except with `TCP_NODELAY`.
         pub nagle: bool = true, "nagle", "0.1.0",
             "Nagle's algorithm may hold a short segment back";
@@ -25,9 +25,9 @@ crate::settings! {
             "both ends ignore segments whose timestamp is more than 1 ms older than the newest (PAWS)",
             without: "`true`; `false` with `handshake = \"ns3\"`";
         pub tcp_options: TcpOptions = TcpOptions::Aligned, "tcp_options", "0.1.0",
-            "padding of TCP options. `\"aligned\"`: each option is padded, and a SYN has an MSS option. All options of a \
-             SYN take 20 bytes, and n SACK blocks add 4 + 8 n bytes to a segment. `\"packed\"`: only the sum is padded, \
-             and there is no MSS option. All options of a SYN take 16 bytes, and n SACK blocks add 8 n bytes";
+            "padding of TCP options. `\"aligned\"`: each option is padded, and a SYN has an MSS option. A SYN's \
+             options take 20 bytes, and n SACK blocks add 4 + 8 n bytes. `\"packed\"`: only the sum is padded, and \
+             there is no MSS option. A SYN's options take 16 bytes, and n SACK blocks add 8 n bytes";
         /// The timeouts of SYN and SYN-ACK.
         pub handshake: Handshake = Handshake::Linux, "handshake";
         pub rtt_clock: RttClock = RttClock::Exact, "rtt_clock", "0.1.0",

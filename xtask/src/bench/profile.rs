@@ -166,8 +166,8 @@ fn by_file(text: &str) -> BTreeMap<String, u64> {
     costs
 }
 
-/// Returns the part of `path` after `crates/bbrlab-`, such as `net/src/lib.rs`; `None` if the file
-/// is in no crate of this project.
+/// Returns the part of `path` that begins with the crate's name without "bbrlab-". `None` if the
+/// file is in no crate of this project.
 fn ours(path: &str) -> Option<&str> {
     path.split_once("crates/bbrlab-").map(|(_, rest)| rest)
 }

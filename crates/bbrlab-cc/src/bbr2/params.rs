@@ -135,7 +135,7 @@ pub(crate) fn is_form_2020(params: &Params) -> Result<bool, ParamError> {
     ParamTable::new(BBR2_PARAMS, params).choice("form", &[("2021", false), ("2020", true)])
 }
 
-/// The parameters of `bbr2`: `form`, followed by the module's parameters.
+/// The parameters of `bbr2`: `form`, followed by `MODULE_PARAMS`.
 pub(crate) const BBR2_PARAMS: &[ParamSpec] = &{
     let mut specs = [FORM; MODULE_PARAMS.len() + 1];
     let mut i = 0;
@@ -146,7 +146,7 @@ pub(crate) const BBR2_PARAMS: &[ParamSpec] = &{
     specs
 };
 
-/// The parameters of `bbr2_exp`: the module's parameters.
+/// The parameters of `bbr2_exp`: the parameters of `bbr2` except `form`.
 pub(crate) const BBR2_EXP_PARAMS: &[ParamSpec] = MODULE_PARAMS;
 
 const FORM: ParamSpec = spec(
@@ -285,7 +285,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "bw_probe_wait",
         "\"time\"",
-        "the longest time without a probe; \"time\": bw_probe_base_us plus a random time below bw_probe_rand_us, \"min_rtt\": as long as one minimum RTT (Lanigan's thesis)",
+        "the longest time without a probe; \"time\": bw_probe_base_us plus a random time below bw_probe_rand_us; \"min_rtt\": one minimum RTT (Lanigan's thesis)",
     ),
     spec("inflight_hi_grows", "true", "whether UP raises inflight_hi; false in Lanigan's thesis"),
     spec(
@@ -296,7 +296,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "min_rtt",
         "\"sample\"",
-        "the RTT that the model uses; \"sample\": the ACK's RTT, \"srtt\": the smoothed RTT (Lanigan's thesis). After a delayed ACK, only \"srtt\" can replace an expired minimum by a larger RTT",
+        "the RTT that the model uses; \"sample\": the ACK's RTT; \"srtt\": the smoothed RTT (Lanigan's thesis). After a delayed ACK, only \"srtt\" can replace an expired minimum by a larger RTT",
     ),
     spec(
         "loss_hook",

@@ -44,7 +44,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "diff",
         default: "\"base\"",
-        summary: "packets in the queue; \"base\": cwnd (rtt - base_rtt) / base_rtt, \"rtt\": divided by rtt instead (ns-3)",
+        summary: "packets in the queue; \"base\": cwnd (rtt - base_rtt) / base_rtt; \"rtt\": divided by rtt instead (ns-3)",
     },
     ParamSpec {
         name: "growth",

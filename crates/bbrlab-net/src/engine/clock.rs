@@ -72,16 +72,18 @@ mod tests {
 
     #[test]
     fn a_timer_is_noticed_at_the_next_step_or_one_later() {
-        // A timer that is due exactly on a step happens at this step, whatever the clock's phase.
+        // If the due time is a multiple of the step's length, the event happens at the due time,
+        // whatever the clock's phase.
         assert_eq!(notice(256, 200, 512), (512, 200));
-        // At the reading 256, 200 ns of the step have passed. The timer is set for 100 ns and fires
-        // 300 ns after the step: one step (to the reading 512) and 44 ns.
+        // When the timer is set, the reading has been 256 for 200 ns. The timer is set for 100 ns,
+        // so it fires 300 ns after the reading became 256, and 44 ns after the reading became 512.
         assert_eq!(notice(256, 200, 256 + 100), (512, 44));
-        // The timer fires 100 + 100 = 200 ns after the step. The reading is still 256, so the timer
-        // is set again, for 500 ns, and fires 700 ns after the step.
+        // The timer fires 100 + 100 = 200 ns after the reading became 256. The reading is still
+        // 256, so the timer is set again, for 500 ns, and fires 700 ns after the reading became
+        // 256. The reading is then 768.
         assert_eq!(notice(256, 100, 256 + 100), (256 + 512, 700 - 512));
-        // Here, too, the timer is set again for 500 ns. The timer then fires after the next step
-        // and before the step after it, so the event happens at the next step.
+        // Here, too, the timer is set again for 500 ns. The timer then fires 511 ns after the
+        // reading became 256. The reading is then 512.
         assert_eq!(notice(256, 1, 256 + 10), (256 + 256, 511 - 256));
     }
 

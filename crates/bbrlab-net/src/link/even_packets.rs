@@ -1,5 +1,8 @@
-//! Decides from the time of the last departure whether a drop-tail buffer has space, while all
-//! packets in the buffer have one size.
+//! Decides without a list of packets whether a drop-tail buffer has space, while all packets in the
+//! buffer have one size.
+//!
+//! The decision uses the time at which the last accepted packet will depart, here called the last
+//! departure.
 //!
 //! At a constant rate, packets of one size that are transmitted without a pause depart at equal
 //! intervals, except for a fraction of a nanosecond that the serialiser carries over. The number of

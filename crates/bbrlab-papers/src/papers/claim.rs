@@ -18,8 +18,7 @@ pub enum Published {
     Prose,
 }
 
-/// The result that the paper's data file, `papers/NAME.toml`, expects for a claim under the `linux`
-/// profile.
+/// The result that the paper's file in `papers/` expects for a claim under the `linux` profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// The claim should be true.

@@ -109,10 +109,10 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
         "repeat",
         "0.1.0",
         REPEAT_FORM,
-        "number of runs of each sweep point, with the seeds `seed`, `seed` + 1 ... Since 0.2.0 also a table \
-         with the keys `until` (a share), `of` (a metric) and `at_most` (a number of runs). With a table, bbrlab adds \
-         runs until half the width of the mean's 95 % interval is at most the share `until` of the mean, or until there \
-         are `at_most` runs ([sweeps and seeds](sweeps.md#seeds-until-the-interval-is-narrow))",
+        "number of runs of each sweep point, with the seeds `seed`, `seed` + 1 ... Since 0.2.0 also a table, where \
+         `of` names a metric. With a table, bbrlab adds runs until half the width of the mean's 95 % interval is at \
+         most the share `until` of the mean, or there are `at_most` runs ([sweeps and \
+         seeds](sweeps.md#seeds-until-the-interval-is-narrow))",
         |spec: &mut Spec, given| set(&mut spec.repeat, given.value(Repeat::read)),
         |spec| Some(spec.repeat.show()),
     ),

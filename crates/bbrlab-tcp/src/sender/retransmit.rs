@@ -170,7 +170,10 @@ impl Sender {
     /// must be plain (see [`Sending`]), and data must be in flight. If one of these conditions is
     /// not met, returns false and does nothing.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
+    #[expect(
+        clippy::inline_always,
+        reason = "saves the call in the pacing timer's code, where nearly all calls are made"
+    )]
     fn retransmit_whole_segment(&mut self, at: Cursor, host: &mut impl Host) -> bool {
         let (mss, in_flight) = (self.conn.mss, self.board.in_flight());
         if self.sending == Sending::Otherwise || in_flight == 0 {

@@ -313,8 +313,8 @@ impl Rig<World> {
         self.note(&seen);
     }
 
-    /// Updates, after an event of the sender, whether the pacing timer is idle. A timer that will
-    /// make the sender send is not idle, and must call the sender as soon as it fires.
+    /// Clears `is_idle` after an event of the sender, unless the armed pacing timer is idle (see
+    /// [`Totals`]). If `is_idle` is false, a pacing timer calls the sender as soon as it fires.
     fn keep_only_idle(&mut self, sender: &Sender) {
         let at = self.timers[TimerId::Pacing as usize];
         self.notes.is_idle &= at.is_some_and(|at| sender.is_idle_until(at));

@@ -14,7 +14,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "min_rtt",
         "\"sample\"",
-        "the RTT that the model uses; \"sample\": the ACK's RTT, \"srtt\": the smoothed RTT (ns-3 up to 3.42)",
+        "the RTT that the model uses; \"sample\": the ACK's RTT; \"srtt\": the smoothed RTT (ns-3 up to 3.42)",
     ),
     spec(
         "min_rtt_renew",

@@ -202,10 +202,9 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["low", "l4s"])]),
         "`true`: ECN is negotiated (`bbr2` also needs `cc_params = { ecn_enable = true }`). `\"low\"`: also, `bbr3` \
-         responds to marks at minimum RTTs up to 5 ms (a low-latency route). `\"l4s\"`: as `\"low\"`, with ECT(1); \
-         allowed for `dctcp`, `bbr2`, `bbr3` and `prague`, which allows no other value. Receivers echo each mark to \
-         `dctcp`, `bbr2` and `prague`, and to `bbr3` with `\"low\"` or `\"l4s\"`. Otherwise, receivers echo as in \
-         RFC 3168",
+         responds to marks at minimum RTTs up to 5 ms. `\"l4s\"`: as `\"low\"`, with ECT(1); for `dctcp`, `bbr2`, \
+         `bbr3` and `prague` (its only value). Receivers echo each mark to `dctcp`, `bbr2`, `prague` and `bbr3` \
+         (`\"low\"`, `\"l4s\"`); otherwise as in RFC 3168",
         |flow: &mut FlowSpec, given| {
             // `check_udp` rejects the key `ecn` for UDP flows, so `ecn` is read only for flows with
             // a connection.

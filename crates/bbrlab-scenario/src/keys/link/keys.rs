@@ -448,8 +448,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         Form::Any(&[Form::Time, Form::Table(airtime::PARTS)]),
         "both directions share one medium, as on Wi-Fi, and transmit in turn. `\"186us\"`: one packet per transmission \
          opportunity, with this overhead. `{ overhead = \"186us\", packets = 64, time = \"5484us\" }`: at most 64 \
-         packets per opportunity; the transmission of an opportunity's last packet begins less than 5484 us after the \
-         transmission of its first packet begins. See [networks](networks.md)",
+         packets per opportunity; the last packet's transmission begins less than 5484 us after the first packet's. \
+         See [networks](networks.md)",
         |spec: &mut LinkSpec, given| spec.airtime = given.value(AirtimeSpec::read),
         |spec| spec.airtime.map(AirtimeSpec::show),
     ),
@@ -458,9 +458,9 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.2.0",
         GRANT,
         "packets leave when the network grants a request, as upstream on cable and in mobile networks. `\"4ms\"`: time \
-         from request to grant. `{ delay = \"4ms\", every = \"2ms\", bytes = \"16KB\", limit = 1000 }`: the request for \
-         a packet that arrives while no request is outstanding is sent at the next multiple of `every`. A grant is \
-         for at most `bytes`. At most `limit` packets wait. See [networks](networks.md)",
+         from request to grant. `{ delay = \"4ms\", every = \"2ms\", bytes = \"16KB\", limit = 1000 }`: requests are \
+         sent at multiples of `every`; at most `bytes` per grant; at most `limit` packets wait. See \
+         [networks](networks.md)",
         |spec: &mut LinkSpec, given| spec.grant = given.value(GrantSpec::read),
         |spec| spec.grant.map(GrantSpec::show),
     )

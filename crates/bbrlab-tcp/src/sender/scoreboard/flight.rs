@@ -279,7 +279,10 @@ impl Scoreboard {
     /// Linux: in `tcp_xmit_retransmit_queue`, whose hint stays at the first skb that is not marked
     /// lost yet.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
+    #[expect(
+        clippy::inline_always,
+        reason = "saves the call in the pacing timer's code, where nearly all calls are made"
+    )]
     pub(crate) fn seek_unrepaired(&mut self, at: Cursor) -> Option<Cursor> {
         // Every lost skb after `at` is linked, so the search need not visit the plain skbs.
         let id = self.queue.find_linked(at.0, tag::ALL, tag::LOST);
