@@ -1,4 +1,5 @@
-//! `bic`: searches for the cwnd at which the last loss occurred, by bisection.
+//! `bic`: approaches the cwnd at the last loss (`Wmax`) in smaller and smaller steps, as in a
+//! binary search.
 //!
 //! ```text
 //! below Wmax: a quarter of the way per round trip, at most 16 packets; near it a packet per 5 round trips

@@ -1,8 +1,8 @@
 //! `scalable`: Scalable TCP. Scalable TCP adds one packet to cwnd per hundred acknowledged packets,
 //! and subtracts an eighth of cwnd at a loss.
 //!
-//! After a loss, cwnd regains its old value within about 13 round trips, whatever its size. With a
-//! cwnd below 100 packets, cwnd grows as in Reno.
+//! After a loss, a cwnd above 100 packets regains its old value within about 13 round trips,
+//! whatever its size. A cwnd below 100 packets grows as in Reno, and regains its old value sooner.
 //!
 //! Sources: [linux] `net/ipv4/tcp_scalable.c`; [kelly].
 //! Deviations: none.

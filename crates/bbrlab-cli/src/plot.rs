@@ -128,8 +128,9 @@ pub(crate) fn report(args: &ReportArgs, output: &mut Output) -> Verdict {
     bbrlab_lab::write_report(&args.folders, &file, script)?;
     if script.is_none() {
         output.note(
-            "The report has static plots instead of interactive charts, because this program was built without the script that \
-             draws the charts. To get the charts, run `cargo xtask web` in a clone (it needs Node 20), then build the program again.",
+            "The report has static plots instead of interactive charts, because this program was built without \
+             the script that draws the charts. To get the charts, run `cargo xtask web` in a clone (it needs \
+             Node 20), then build the program again.",
         );
     }
     output.text(&format!("{}\n", file.display()))

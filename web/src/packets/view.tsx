@@ -192,7 +192,7 @@ export function PacketStrip({ setup }: { setup: Setup }) {
       <figcaption><span class="title">Packets{setups.value.length > 1 ? ` of ${setup.letter}` : ""}</span>
         <span class="readout">{failure.value || note.value || <span class={playing.value ? "stale" : undefined}>{words.value} <b class="lost">{losses.value}</b></span>}</span></figcaption>
       <div class="plot" ref={host} role="img" aria-label={`The path from senders to receivers. ${words.value} ${losses.value}`} />
-      <p class="hint">Squares are data packets and narrow ticks ACKs, in the colours of their flows. A packet with a red cross is lost there; red lines are the mark CE.
+      <p class="hint">Squares are data packets and narrow ticks ACKs, in the colours of their flows. A packet with a red cross is lost there; red lines above and below a data packet are the mark CE.
         A packet on a link’s bar is in service, and not in the buffer any more. Packets that overlap look like one; the numbers count all.</p>
     </figure>
   );

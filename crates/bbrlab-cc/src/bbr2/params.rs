@@ -256,7 +256,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "fast_path",
         "true",
-        "whether an ACK with an application-limited sample skips model updates that would change nothing",
+        "whether an ACK with an application-limited sample may skip most updates of the model, for example the measurement of ACK aggregation",
     ),
     spec("fast_ack_mode", "1", "how quickly the receiver acknowledges; has no effect in bbrlab"),
     spec(

@@ -59,8 +59,9 @@ impl<N: Numbers> Model<N> {
         sk.ctl.pacing_rate = pacing_rate(sk.conn, bw, gain, self.params.pacing_margin_percent);
     }
 
-    /// Whether an ACK with an application-limited rate sample may skip most of the model's updates,
-    /// because they would change nothing.
+    /// Whether an ACK with an application-limited rate sample skips most updates of the model, for
+    /// example the measurement of ACK aggregation. Only the updates of state, phase and minimum RTT
+    /// are made at such an ACK.
     pub(crate) fn may_take_fast_path(&self, rs: &RateSample, sample_bw: u32) -> bool {
         self.params.fast_path
             && self.try_fast_path

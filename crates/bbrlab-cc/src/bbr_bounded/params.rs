@@ -160,8 +160,8 @@ pub struct Params {
     /// Whether cwnd stops growing at twice the largest number of packets outstanding in the last
     /// window of data.
     pub(crate) usage_based_cwnd: bool,
-    /// Whether an ACK with an application-limited rate sample skips most updates of the model if
-    /// these updates would change nothing.
+    /// Whether an ACK with an application-limited rate sample may skip most updates of the model.
+    /// `Model::may_take_fast_path` tests the conditions.
     pub(crate) fast_path: bool,
     /// Whether bounds and cwnd are restored after a loss episode that proves spurious.
     pub(crate) undo: bool,

@@ -19,10 +19,10 @@ fn the_page_is_the_table() {
     let mut text = String::from(
         "# Fields of a congestion control\n\n\
          The fields of the structs that each congestion control, built-in or [custom](custom-congestion-control.md), receives.\n\
-         Written by `crates/bbrlab-cc/tests/all/fields.rs` from the table in `crates/bbrlab-cc/src/fields.rs`. The column\n\
-         `trace column` names the field's column in kernel traces. Each row of a trace is one call of a congestion control's\n\
-         function, and the column has the field's value before the call. For each writable field, a second column, with the\n\
-         prefix `o_`, has the value after the call.\n",
+         The test `crates/bbrlab-cc/tests/all/fields.rs` writes this page from the table in `crates/bbrlab-cc/src/fields.rs`.\n\
+         The column `trace column` names the field's column in kernel traces. Each row of a trace is one call of a congestion\n\
+         control's function, and the column has the field's value before the call. For each writable field, a second column,\n\
+         with the prefix `o_`, has the value after the call.\n",
     );
     for rows in records() {
         let Rows { record, meaning, fields, computed } = rows;
