@@ -85,7 +85,7 @@ impl BbrAcd {
         ParamSpec {
             name: "halving",
             default: "\"once\"",
-            summary: "when a recovery halves cwnd; \"once\": at its beginning (paper); \"round\": at each ACK of its first round trip (authors' Linux code); \"recovery\": at each of its ACKs (authors' ns-3 code)",
+            summary: "when a recovery halves cwnd. \"once\": at its beginning (paper); \"round\": at each ACK of its first round trip (authors' Linux code); \"recovery\": at each of its ACKs (authors' ns-3 code)",
         },
         ParamSpec {
             name: "detection",

@@ -7,8 +7,9 @@ use super::sample::{Sample, Transport};
 use super::{Bbr3Ietf, INFINITY};
 use crate::linux_int::before;
 
-/// The short-term bounds, and the deliveries and losses of the current loss round. A loss round is
-/// a round trip; the first loss in it postpones its end to one round trip after this loss.
+/// The short-term bounds, and the deliveries and losses of the current loss round. Without
+/// a loss, a loss round lasts one round trip. With a loss, it ends one round trip after its first
+/// loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShortTerm {
     /// `BBR.bw_shortterm` in bytes per second.

@@ -60,8 +60,8 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Whether an ACK with an application-limited rate sample skips most updates of the model, for
-    /// example the measurement of ACK aggregation. Only the updates of state, phase and minimum RTT
-    /// are made at such an ACK.
+    /// example the measurement of ACK aggregation. After the counting of rounds and marks, such an
+    /// ACK updates only state, phase and minimum RTT.
     pub(crate) fn may_take_fast_path(&self, rs: &RateSample, sample_bw: u32) -> bool {
         self.params.fast_path
             && self.try_fast_path

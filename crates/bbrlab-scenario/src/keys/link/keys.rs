@@ -457,10 +457,10 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "grant",
         "0.2.0",
         GRANT,
-        "packets leave when the network grants a request, as upstream on cable and in mobile networks. `\"4ms\"`: time \
-         from request to grant. `{ delay = \"4ms\", every = \"2ms\", bytes = \"16KB\", limit = 1000 }`: requests are \
-         sent at multiples of `every`; at most `bytes` per grant; at most `limit` packets wait. See \
-         [networks](networks.md)",
+        "packets leave when the network grants a request, as upstream on cable. `\"4ms\"`: time from \
+         request to grant. `{ delay = \"4ms\", every = \"2ms\", bytes = \"16KB\", limit = 1000 }`: if \
+         no request is outstanding, one is sent at a multiple of `every`; at most `bytes` per \
+         grant; at most `limit` packets wait. See [networks](networks.md)",
         |spec: &mut LinkSpec, given| spec.grant = given.value(GrantSpec::read),
         |spec| spec.grant.map(GrantSpec::show),
     )
