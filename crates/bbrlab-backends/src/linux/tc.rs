@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 
 use bbrlab_link::{
-    Buffer, CakeAckFilter, CakeFlows, CakeTins, CodelParams, Distribution, FqCodelParams,
-    FqPieParams, PieParams, Probability, Queue, RedParams,
+    Buffer, CakeAckFilter, CakeFlows, CakeParams, CakeTins, CodelParams, Distribution,
+    FqCodelParams, FqPieParams, PieParams, Probability, Queue, RedParams,
 };
 use bbrlab_units::Span;
 
@@ -86,42 +86,7 @@ pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
                 mark.unwrap_or_default()
             )
         }
-        Queue::Cake(params) => {
-            if buffer != Buffer::Unlimited {
-                return unable(
-                    "limits cake only by `memlimit`, not by `buffer`",
-                    Some("`memlimit`"),
-                );
-            }
-            if params.ack_filter != CakeAckFilter::Off {
-                return unable(
-                    "drops no ACKs in cake, because bbrlab sets `no-ack-filter`",
-                    Some("`ack_filter = false`"),
-                );
-            }
-            let mut words = "cake".to_owned();
-            let _ = match params.bandwidth {
-                Some(rate) => write!(words, " bandwidth {}bit", rate.0),
-                None => write!(words, " unlimited"),
-            };
-            let name = |tins: CakeTins| {
-                CakeTins::NAMED.iter().find(|(_, named)| *named == tins).map_or("", |it| it.0)
-            };
-            let flows = |flows: CakeFlows| {
-                CakeFlows::NAMED.iter().find(|(_, named)| *named == flows).map_or("", |it| it.0)
-            };
-            let _ = write!(
-                words,
-                " {} {} rtt {}",
-                name(params.tins),
-                flows(params.flows),
-                span(params.rtt)
-            );
-            if let Some(limit) = params.memlimit {
-                let _ = write!(words, " memlimit {}", limit.0);
-            }
-            words + " nonat nowash no-ack-filter no-split-gso raw"
-        }
+        Queue::Cake(params) => cake(params, buffer)?,
         Queue::Prio(params) => {
             if buffer != Buffer::Packets(bbrlab_units::Packets(1000)) {
                 return unable(
@@ -136,6 +101,35 @@ pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
         Queue::Slots(_) => return unable("has slots only in `netem`, not as a queue", None),
         other => return unable(&format!("has no {}", other.name()), Some("`fq_codel`")),
     })
+}
+
+fn cake(params: &CakeParams, buffer: Buffer) -> Result<String, Unable> {
+    if buffer != Buffer::Unlimited {
+        return unable("limits cake only by `memlimit`, not by `buffer`", Some("`memlimit`"));
+    }
+    if params.ack_filter != CakeAckFilter::Off {
+        return unable(
+            "drops no ACKs in cake, because bbrlab sets `no-ack-filter`",
+            Some("`ack_filter = false`"),
+        );
+    }
+    let mut words = "cake".to_owned();
+    let _ = match params.bandwidth {
+        Some(rate) => write!(words, " bandwidth {}bit", rate.0),
+        None => write!(words, " unlimited"),
+    };
+    let name = |tins: CakeTins| {
+        CakeTins::NAMED.iter().find(|(_, named)| *named == tins).map_or("", |it| it.0)
+    };
+    let flows = |flows: CakeFlows| {
+        CakeFlows::NAMED.iter().find(|(_, named)| *named == flows).map_or("", |it| it.0)
+    };
+    let _ =
+        write!(words, " {} {} rtt {}", name(params.tins), flows(params.flows), span(params.rtt));
+    if let Some(limit) = params.memlimit {
+        let _ = write!(words, " memlimit {}", limit.0);
+    }
+    Ok(words + " nonat nowash no-ack-filter no-split-gso raw")
 }
 
 fn codel(params: &CodelParams) -> String {
