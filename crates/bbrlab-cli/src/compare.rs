@@ -88,9 +88,15 @@ pub(crate) fn compared(
 fn differences(folders: &[PathBuf]) -> Vec<String> {
     /// The largest number of keys that are listed.
     const SHOWN: usize = 6;
+    /// The largest number of characters of a value; the value of a trace can have megabytes.
+    const LENGTH: usize = 60;
     let keys = different_keys(folders);
+    let short = |value: &str| match value.char_indices().nth(LENGTH) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
+    };
     let line = |it: &DifferentKey| {
-        let values = it.values.iter().map(|value| value.as_deref().unwrap_or("not set"));
+        let values = it.values.iter().map(|value| value.as_deref().map_or("not set".into(), short));
         format!("note: `{}` differs: {}", it.key, values.collect::<Vec<_>>().join(", "))
     };
     let mut lines: Vec<String> = keys.iter().take(SHOWN).map(line).collect();

@@ -1,6 +1,7 @@
 //! Finds the keys in which the scenarios of folders of results differ. `bbrlab compare` shows these
 //! keys.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,14 +29,9 @@ pub fn different_keys(folders: &[PathBuf]) -> Vec<DifferentKey> {
         return Vec::new();
     };
     let mut different: Vec<DifferentKey> = Vec::new();
-    for (key, _) in all.iter().flatten() {
-        if different.iter().any(|it| it.key == *key) {
-            continue;
-        }
-        let value = |of: &Vec<(String, String)>| {
-            of.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone())
-        };
-        let values: Vec<Option<String>> = all.iter().map(value).collect();
+    let keys: BTreeSet<&String> = all.iter().flat_map(BTreeMap::keys).collect();
+    for key in keys {
+        let values: Vec<Option<String>> = all.iter().map(|of| of.get(key).cloned()).collect();
         if values.iter().any(|value| *value != values[0]) {
             different.push(DifferentKey { key: key.clone(), values });
         }
@@ -44,10 +40,10 @@ pub fn different_keys(folders: &[PathBuf]) -> Vec<DifferentKey> {
 }
 
 /// Returns the keys of a folder's scenario with their values as TOML, except the title.
-fn settings(folder: &Path) -> Option<Vec<(String, String)>> {
+fn settings(folder: &Path) -> Option<BTreeMap<String, String>> {
     let text = fs::read_to_string(folder.join(SCENARIO)).ok()?;
     let table: Table = text.parse().ok()?;
-    let mut settings = Vec::new();
+    let mut settings = BTreeMap::new();
     for (key, value) in &table {
         if key != "title" {
             flatten(key.clone(), value, &mut settings);
@@ -58,7 +54,7 @@ fn settings(folder: &Path) -> Option<Vec<(String, String)>> {
 
 /// Adds the keys of a value: a table and an array of tables have a key for each entry; every other
 /// value has one key.
-fn flatten(key: String, value: &Value, settings: &mut Vec<(String, String)>) {
+fn flatten(key: String, value: &Value, settings: &mut BTreeMap<String, String>) {
     match value {
         Value::Table(table) => {
             for (name, value) in table {
@@ -70,7 +66,9 @@ fn flatten(key: String, value: &Value, settings: &mut Vec<(String, String)>) {
                 flatten(format!("{key}[{n}]"), value, settings);
             }
         }
-        _ => settings.push((key, value.to_string())),
+        _ => {
+            settings.insert(key, value.to_string());
+        }
     }
 }
 
